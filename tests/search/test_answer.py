@@ -19,6 +19,7 @@ from regraph_kg.models.run import CommonFailure, Cost, SimulationRecord, StepRec
 from regraph_kg.search.final_answer import commonest_failure, final_answer, finalists, summarise
 from regraph_kg.search.ledger import Ledger
 from tests.search import test_harvest as traced
+from tests.search.test_harvest import records
 from tests.search.toy import SERIAL, TASK, code, header, judge
 
 
@@ -35,21 +36,6 @@ def step(
         cost=Cost(calls=calls, evaluations=calls, model_seconds=0.5),
         code=None if outcome is None else code(name),
     )
-
-
-def records(*steps: StepRecord) -> list[SimulationRecord]:
-    return [
-        SimulationRecord(
-            iteration=number,
-            path=one.path,
-            steps=(one,),
-            reward=None if one.outcome is None else 0.1,
-            spent=number + 1,
-            best_speedup=1.0,
-            best_path=(),
-        )
-        for number, one in enumerate(steps)
-    ]
 
 
 def ledger(found: list[SimulationRecord], calls: int) -> Ledger:

@@ -34,15 +34,9 @@ def test_a_model_that_declines_every_technique_ends_the_search_and_is_told(grown
     words = ("--set", "free=no", "--set", "prompt.words=full")
     ended = grown.optimize("--output", "best.cpp", *words)
     assert ended.code == 1, ended
-    assert "no improvement found; the serial code is the answer" in ended.out
-    rows = {line[:12].strip(): line[12:].strip() for line in ended.out.splitlines()}
-    assert rows["stopped"] == "nothing is left to try"
-    assert rows["answers"] == "2 said that the technique does not apply"
-    assert (
-        rows["declined"]
-        == "2 of 2 answers said that the technique does not apply: [31mthere is no loop"
-    )
-    assert "failures" not in rows
+    assert "\x1b" not in ended.out
+    (declined,) = [line for line in ended.out.splitlines() if line.startswith("  declined")]
+    assert "there is no loop" in declined
     assert Path("best.cpp").read_text() == SERIAL
 
 

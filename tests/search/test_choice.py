@@ -1,6 +1,5 @@
 """What a command line makes of a search: defaults, --fast, --set, shares of several problems."""
 
-import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +12,7 @@ from regraph_kg.models.method import Prompting, SearchLimits
 from regraph_kg.models.run import SearchChoice
 from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.trace import Trace
-from tests.search.in_toy import run
-from tests.search.toy import SEAL, Toy, header, noisy_script
+from tests.search.toy import SEAL, Toy, header, noisy_script, run
 
 NOTHING = Options(problems=["scale"])  # a command line with a problem and no option
 
@@ -172,10 +170,3 @@ def test_the_command_that_goes_on_names_what_no_trace_holds() -> None:
         *("regraph", "optimize", "x y", "--resume", "t"),
         *("--model", "ollama:a b", "--output", "o", "--set", "run.judge=j"),
     ]
-
-
-def test_settings_survive_a_trace_as_they_are() -> None:
-    for method in METHODS:
-        kind = kind_of(method).settings
-        settings = kind()
-        assert kind.model_validate(json.loads(settings.model_dump_json())) == settings

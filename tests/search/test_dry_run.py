@@ -9,6 +9,7 @@ from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import METHODS, kind_of
 from tests.search.lab import Lab
+from tests.search.test_several import add_problem
 from tests.search.toy import Toy, code, fenced, header, searching
 
 GRAPH = {"start": ["a", "b"], "a": ["b"], "b": ["a"]}
@@ -72,11 +73,7 @@ def test_a_target_that_is_not_here_can_be_looked_at(grown: Lab) -> None:
 
 
 def test_each_of_several_problems_is_told(grown: Lab) -> None:
-    folder = grown.folder / "corpus/problems"
-    (folder / "twice").mkdir()
-    toml = (folder / "scale/problem.toml").read_text()
-    (folder / "twice/problem.toml").write_text(toml.replace('name = "scale"', 'name = "twice"'))
-    (folder / "twice/serial.cpp").write_text((folder / "scale/serial.cpp").read_text())
+    add_problem(grown, "twice", answers=False)
     ended = grown.run("optimize", "scale", "twice", "--dry-run", "--budget", "4")
     assert ended.code == 0
     assert "scale (openmp)" in ended.out

@@ -16,6 +16,7 @@ from regraph_kg.search.read_answer import (
 
 CODE = "void work(int n) {\n  n++;\n}\n"
 BLOCK = f"```cpp\n{CODE}```"
+CUT = f"{BLOCK}\nAnd"  # where its tokens ended
 
 
 def reply(text: str, finish: str = "stop") -> Reply:
@@ -31,8 +32,9 @@ def reply(text: str, finish: str = "stop") -> Reply:
         BLOCK.replace("\n", "\r\n"),
         f"Before, it was:\n```cpp\nint x;\n```\nNow:\n{BLOCK}",
         "\n".join("  " + line if "```" in line else line for line in BLOCK.split("\n")),
+        BLOCK.replace("```", "````"),
     ],
-    ids=["bare", "with words", "no language", "CRLF", "a second block without entry", "indented"],
+    ids=["bare", "words", "no language", "CRLF", "a block without entry", "indented", "long fence"],
 )
 def test_the_one_block_with_the_entry_point_is_the_code(text: str) -> None:
     assert parse(reply(text), "work") == CODE
@@ -46,24 +48,14 @@ def test_the_one_block_with_the_entry_point_is_the_code(text: str) -> None:
         ("```cpp\nvoid other() {}\n```", "no code block that defines work"),
         ("```cpp\nvoid worker(int n) {}\n```", "no code block that defines work"),
         (f"{BLOCK}\n\nor\n\n{BLOCK}".replace("n++", "n--", 1), "2 code blocks define work"),
+        (f"```cpp\n{CODE}{'// more' * 20_000}\n```", "more than 60000 characters"),
+        (CUT, "cut"),
     ],
 )
 def test_an_answer_without_code_says_why(text: str, reason: str) -> None:
-    failure = parse(reply(text), "work")
+    failure = parse(reply(text, "length" if text == CUT else "stop"), "work")
     assert isinstance(failure, ParseFailure)
     assert reason in failure.reason
-
-
-def test_an_answer_that_was_cut_is_no_code_whatever_it_holds() -> None:
-    failure = parse(reply(BLOCK, "length"), "work")
-    assert isinstance(failure, ParseFailure)
-    assert "cut" in failure.reason
-
-
-def test_code_that_runs_on_is_no_answer() -> None:
-    failure = parse(reply(f"```cpp\n{CODE}{'// more' * 20_000}\n```"), "work")
-    assert isinstance(failure, ParseFailure)
-    assert "more than 60000 characters" in failure.reason
 
 
 def test_an_answer_may_decline_in_one_line() -> None:

@@ -77,25 +77,29 @@ def said(texts: dict[str, str]) -> tuple[tuple[PromptKey, Reply], ...]:
     )
 
 
-def run(*steps: StepRecord, reports: Sequence[EvalReport] = (), **fields: object) -> RunRecord:
-    records = tuple(
+def records(*steps: StepRecord) -> list[SimulationRecord]:
+    """A record a step; what was not recorded has no reward."""
+    return [
         SimulationRecord(
             iteration=number,
             path=one.path,
             steps=(one,),
-            reward=0.0,
+            reward=None if one.outcome is None else 0.0,
             spent=number + 1,
             best_speedup=1.0,
             best_path=(),
         )
         for number, one in enumerate(steps)
-    )
+    ]
+
+
+def run(*steps: StepRecord, reports: Sequence[EvalReport] = (), **fields: object) -> RunRecord:
     codes = [(step.code or "", step.speedup or 1) for step in steps]
     known = {code_hash(code): report(code, speedup) for code, speedup in codes}
     usual: dict[str, object] = {
         "id": "run 1",
         "header": HEADER,
-        "records": records,
+        "records": tuple(records(*steps)),
         "reports": known | {report.code_hash: report for report in reports},
         "finals": {},
         "ended": True,
@@ -211,13 +215,8 @@ def test_a_step_says_what_was_measured_and_what_it_gained() -> None:
     assert (first.effect, second.effect, second.speedup) == (2.0, 3.0, 6.0)
     assert (first.repairs, second.repairs) == (0, 1)
     assert (first.device, first.toolchain, first.evaluator) == ("cpu", "g++", "1")
-    assert math.isclose(2**20 * math.log2(3), _sum(found), rel_tol=1e-6)
-
-
-def _sum(found: Harvest) -> int:
-    return statistics(found)[Pair("openmp/a", "openmp/b"), RowKey("cpu", HEADER.model)][
-        "sum_log2_effect"
-    ]
+    tally = statistics(found)[Pair("openmp/a", "openmp/b"), RowKey("cpu", HEADER.model)]
+    assert math.isclose(2**20 * math.log2(3), tally["sum_log2_effect"], rel_tol=1e-6)
 
 
 def test_a_trajectory_says_from_which_run_and_model_it_is() -> None:

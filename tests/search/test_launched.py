@@ -1,8 +1,5 @@
 """A kernel that an answer deals out among threads is launched as the recipe has it, if right."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
@@ -14,10 +11,10 @@ from regraph_kg.search.prompts.launching import new_launch
 from regraph_kg.search.read_answer import continued
 from regraph_kg.search.sample import SampleVerdict, Verdicts
 from regraph_kg.search.world import Evaluate
+from tests.corpus.corpus import vocabulary
 from tests.search.toy import TASK, header, judge
 from tests.search.toy import code as toy_code
 
-TECHNIQUES = json.loads((Path(__file__).parents[2] / "corpus/techniques.json").read_text())
 ONE_THREAD, WALKING, EACH = "<<<1, 1>>>", "<<<1024, 256>>>", "<<<(n + 255) / 256, 256>>>"
 WALK = "Deal out $share.$atomic\nIn launch write `$kernelname<<<1024, 256>>>`."
 EACH_ONE = "Deal out $serial.$atomic\nIn launch write `$kernelname<<<($count + 255) / 256, 256>>>`."
@@ -178,6 +175,6 @@ def test_where_it_is_not_known_how_to_launch_nothing_is_made_up(code: str) -> No
 def test_the_shipped_recipes_begin_with_threads_and_launch_them(
     name: str, body: str, launch: str
 ) -> None:
-    recipe = next(one["recipe"] for one in TECHNIQUES if one["id"] == f"cuda/{name}")
+    recipe = vocabulary().known[f"cuda/{name}"].recipe
     assert beginning(START, (), recipe).endswith(body)
     assert launch in judged(histogram(f"{body} {COUNTED}"), recipe)[0]

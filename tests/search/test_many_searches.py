@@ -53,11 +53,9 @@ ANY = settings(
 VALUES: Mapping[str, st.SearchStrategy[object]] = {
     "samples": st.integers(1, 3),
     "repairs": st.integers(0, 2),
-    "rollout": st.integers(0, 3),
     "epsilon": st.sampled_from([0.0, 0.3, 1.0]),
     "depth": st.integers(1, 5),
     "exploration": st.sampled_from([0.0, 0.5, 5.0]),
-    "prior_weight": st.sampled_from([0.1, 2.0, 100.0]),
     "steps": st.integers(1, 5),
     "attempts": st.none() | st.integers(1, 6),
     "rollouts": st.none() | st.integers(1, 16),
@@ -66,11 +64,6 @@ VALUES: Mapping[str, st.SearchStrategy[object]] = {
     "patience": st.integers(1, 4),
 }
 """What settings may be; a setting that is not named here keeps its default."""
-VERDICTS = (
-    '{"applied": "asked", "technique": ""}',
-    '{"applied": "nothing", "technique": ""}',
-    *(f'{{"applied": "other", "technique": "{name}"}}' for name in ("", *NODES)),
-)
 
 
 @dataclass(frozen=True)
@@ -89,7 +82,7 @@ class Model:
         if rng.random() < self.holes or key.attempt >= self.known:
             return None
         if key.ask != "code":
-            return rng.choice(["Tile the loop.", "", "x " * 2000, *VERDICTS])
+            return rng.choice(["Tile the loop.", "", "x " * 2000])
         way = ["start", *names(key)]
         if tuple(way[-2:]) in self.broken:
             return fenced(code("crashed", key))

@@ -78,9 +78,6 @@ def test_its_own_examples_are_left_out_unless_asked_for(lab: Lab) -> None:
     ("words", "said"),
     [
         (("--budget", "0"), "--budget 0: it should be greater"),
-        (("--set", "nope=1"), "set 'nope=1': mcgs knows depth, free,"),
-        (("--set", "depth=0"), "--set depth=0: it should be greater"),
-        (("--parallel", "0"), "--parallel 0: no call would be made"),
         (("--model", "gpt"), "model 'gpt'"),
         (("--resume", "none.jsonl"), "none.jsonl: No such file"),
         (("--set", "run.judge=none.jsonl"), "none.jsonl: No such file"),
@@ -162,8 +159,6 @@ def test_a_finished_run_is_printed_again_and_another_one_is_refused(grown: Lab) 
     other = grown.run(*words, "--set", "run.seed=4")
     assert other.code == 2
     assert "seed was 3, now it is 4" in other.err
-    paper = grown.run(*words, "--method", "mcgs-paper")
-    assert "settings.method was 'mcgs', now it is 'mcgs-paper'" in paper.err
 
 
 def test_ctrl_c_keeps_the_best_and_the_printed_command_goes_on(grown: Lab) -> None:

@@ -22,59 +22,44 @@ from regraph_kg.search.reader import KNOWN, OVERSAMPLED, SHOWN, GraphReader
 
 
 class Store:
-    """Answers `answers` questions, then is lost."""
+    """Notes what it is asked."""
 
     def __init__(
-        self,
-        answers: int = 10**6,
-        space: EmbeddingSpace | None = HASHED,
-        holds: tuple[Example, ...] = (),
+        self, space: EmbeddingSpace | None = HASHED, holds: tuple[Example, ...] = ()
     ) -> None:
-        self.answers = answers
         self.space = space
         self.holds = holds
         self.asked: list[Any] = []
-        self.closed = False
 
     def neighbourhood(self, technique: str, **given: object) -> Neighbourhood:
-        self._count((technique, given))
+        self.asked.append((technique, given))
         return Neighbourhood(technique, ())
 
     def examples(self, source: str, target: str, **given: object) -> tuple[Example, ...]:
-        self._count((source, target, given))
+        self.asked.append((source, target, given))
         return self.holds
 
     def nearest(self, vector: Vector, **given: object) -> tuple[Example, ...]:
-        self._count((vector, given))
+        self.asked.append((vector, given))
         return self.holds
 
     def pooled(self, target: str, **given: object) -> tuple[Successor, ...]:
-        self._count((target, given))
+        self.asked.append((target, given))
         return ()
 
     def failures(self, source: str, target: str, **given: object) -> tuple[KnownFailure, ...]:
-        self._count((source, target, given))
+        self.asked.append((source, target, given))
         return ()
 
     def embedding_space(self) -> EmbeddingSpace | None:
         return self.space
 
-    def close(self) -> None:
-        self.closed = True
-        raise StoreError("lost")  # as a driver may on a dead connection
-
-    def _count(self, asked: object) -> None:
-        if self.answers == 0:
-            raise StoreError("lost")
-        self.answers -= 1
-        self.asked.append(asked)
-
 
 class Opened:
     """Hands out `stores` one after the other, an error where there is none; counts."""
 
-    def __init__(self, *stores: Store | None) -> None:
-        self._stores: Iterator[Store | None] = iter(stores)
+    def __init__(self, *stores: Store) -> None:
+        self._stores: Iterator[Store] = iter(stores)
         self.times = 0
 
     def __call__(self) -> GraphStore:

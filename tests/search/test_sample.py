@@ -12,7 +12,6 @@ from regraph_kg.search.final_answer import commonest_failure
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.sample import speedup_of
 from tests.search.toy import (
-    TASK,
     Graph,
     Toy,
     code,
@@ -71,19 +70,6 @@ def test_an_answer_that_is_not_recorded_costs_and_teaches_nothing() -> None:
     assert (second.spent, third.spent) == (1, 1)
 
 
-def test_a_sample_entered_later_is_named_in_the_path() -> None:
-    def answer(key: PromptKey) -> str:
-        return fenced(code("crashed" if len(key.path) == 1 and key.attempt == 0 else 0.5))
-
-    toy = Toy(LINE, answer)
-    run(toy, 3, repairs=0, samples=2)
-    assert [(key.path, key.attempt) for key in toy.asked] == [
-        (("openmp/a",), 0),
-        (("openmp/a",), 1),
-        (("openmp/a#1", "openmp/b"), 0),
-    ]
-
-
 def test_equal_code_is_evaluated_once_and_paid_twice() -> None:
     def answer(key: PromptKey) -> str:
         return fenced("\n  " + code(0.5) + "\n\n" * len(key.path))
@@ -132,23 +118,6 @@ def test_a_neighbourhood_is_read_once_a_run() -> None:
     toy = Toy(FORK, noisy_script(5))
     run(toy, 30)
     assert set(toy.reads.values()) == {1}
-
-
-def test_the_prompt_holds_technique_example_code_and_signature_in_this_order() -> None:
-    toy = Toy(LINE, says(a=0.5, a_b=0.6))
-    run(toy, 2, samples=1)
-    user = toy.prompts[1].user
-    order = [
-        "Technique: b",
-        "Do b to the loops.",
-        "+int bb;",
-        "x=0.5",
-        TASK.signature,
-        "```cpp\n...",
-    ]
-    positions = [user.rindex(part) for part in order]
-    assert positions == sorted(positions)
-    assert toy.prompts[0].system == toy.prompts[1].system
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.models.evaluation import Candidate
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.search import run_record
-from regraph_kg.search.methods import kind_of
+from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.methods.mcgs import McgsSettings, PaperSettings
 from regraph_kg.search.run_record import (
     RecordedJudge,
@@ -53,14 +53,15 @@ def test_a_trace_holds_all_that_was_read_asked_and_learned(whole: tuple[Path, Ru
     assert read_header(path) == HEADER
 
 
-@pytest.mark.parametrize("method", ["mcgs", "standard", "rethink-mcts", "cot"])
-def test_a_trace_holds_every_prompt_with_its_answer(tmp_path: Path, method: str) -> None:
+@pytest.mark.parametrize("method", tuple(METHODS))
+def test_a_trace_holds_its_header_and_every_prompt(tmp_path: Path, method: str) -> None:
     asked, settings = Toy(GRAPH, noisy_script(3)), kind_of(method).settings()
     head = header(12, settings=settings, parallel=2)
     with Trace.create(tmp_path, head, SEAL, still) as trace:
         traced(asked, trace, head)
-    found = RunRecord.read(trace.path).prompts
-    assert {key: (one.system, one.user) for key, one in found.items()} == {
+    found = RunRecord.read(trace.path)
+    assert found.header == head
+    assert {key: (one.system, one.user) for key, one in found.prompts.items()} == {
         prompt.key: (prompt.system, prompt.user) for prompt in asked.prompts
     }
 
@@ -75,35 +76,21 @@ def test_a_finished_run_is_replayed_without_asking_anyone(whole: tuple[Path, Run
     assert path.read_bytes() == before
 
 
-def test_resumed_from_any_line_or_half_line_it_ends_the_same(
-    whole: tuple[Path, Run], tmp_path: Path
-) -> None:
-    path, finished = whole
-    content = path.read_bytes()
-    first = content.index(b"\n") + 1
-    rng = random.Random(3)
-    cuts = {rng.randrange(first, len(content)) for _ in range(60)} | {first}
-    for cut in sorted(cuts):
-        part = tmp_path / "part.jsonl"
-        part.write_bytes(content[:cut])
-        with Trace.resume(part, HEADER, SEAL, still) as trace:
-            assert trace.torn == (content[cut - 1 : cut] != b"\n")
-            assert traced(toy(), trace, HEADER) == finished
-        assert part.read_bytes() == content
-
-
-def test_with_four_calls_under_way_it_ends_the_same_from_any_point(tmp_path: Path) -> None:
+@pytest.mark.parametrize("parallel", [1, 4])
+def test_resumed_from_any_line_or_half_line_it_ends_the_same(tmp_path: Path, parallel: int) -> None:
     """What was under way is asked again, what had come in comes in again in its order."""
-    head = HEADER.model_copy(update={"parallel": 4})
+    head = HEADER.model_copy(update={"parallel": parallel})
     with Trace.create(tmp_path / "whole", head, SEAL, still) as trace:
         finished = traced(toy(), trace, head)
     content = trace.path.read_bytes()
     first = content.index(b"\n") + 1
-    rng = random.Random(5)
-    for cut in sorted(rng.randrange(first, len(content)) for _ in range(40)):
+    rng = random.Random(3)
+    cuts = {rng.randrange(first, len(content)) for _ in range(50)} | {first}
+    for cut in sorted(cuts):
         part = tmp_path / "part.jsonl"
         part.write_bytes(content[:cut])
         with Trace.resume(part, head, SEAL, still) as trace:
+            assert trace.torn == (content[cut - 1 : cut] != b"\n")
             assert traced(toy(), trace, head) == finished
         assert part.read_bytes() == content
 
@@ -138,8 +125,8 @@ def test_killed_at_100_random_points_and_resumed_it_ends_identically(
         ({"serial": "other"}, "serial was"),
         ({"device": "other"}, "device was"),
         ({"version": "9"}, "version was '0', now it is '9'"),
-        ({"limits": SearchLimits(calls=99)}, "limits.calls was 25, now it is 99"),
         ({"parallel": 4}, "parallel was 1, now it is 4"),
+        ({"limits": SearchLimits(calls=99)}, "limits.calls was 25, now it is 99"),
     ],
 )
 def test_a_run_that_differs_is_refused_with_the_difference(

@@ -10,14 +10,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import pytest
+
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, code_hash
 from regraph_kg.models.graph import EFFECT_SCALE, Example, Neighbourhood, Successor
-from regraph_kg.models.method import Prompting, SearchLimits
+from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import RunHeader, RunSummary, SimulationRecord, Task
 from regraph_kg.models.technique import Technique
-from regraph_kg.search.context import Method
+from regraph_kg.search.context import Iteration, Method
 from regraph_kg.search.driver import Driver, Executor
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.final_answer import Answer, final_answer, summarise
@@ -26,7 +28,7 @@ from regraph_kg.search.methods.mcgs import ExpectedImprovement, Mcgs, McgsSettin
 from regraph_kg.search.run import begin
 from regraph_kg.search.run_record import TraceLine, TraceReader
 from regraph_kg.search.trace import Trace
-from regraph_kg.search.world import World
+from regraph_kg.search.world import Effects, World
 
 HEAD = 'extern "C" void work(float* x, int n) {'
 SERIAL = HEAD + " for (int i = 0; i < n; ++i) x[i] *= 2; }"
@@ -218,6 +220,29 @@ def says(**levels: float | str) -> Script:
     return answer
 
 
+def thinks(*levels: float | str | None, thought: Callable[[int], str | None]) -> Script:
+    """A model whose k-th code is `levels[k]`, the last of them for ever; None: not recorded.
+
+    Its k-th thought is `thought(k)`.
+    """
+
+    def answer(key: PromptKey) -> str | None:
+        if key.ask == "thought":
+            return thought(key.attempt)
+        level = levels[min(key.attempt, len(levels) - 1)]
+        return None if level is None else fenced(code(level, key.attempt))
+
+    return answer
+
+
+def ended(work: Effects[Iteration], reply: Reply) -> Iteration:
+    """The iteration that `reply` ends."""
+    with pytest.raises(StopIteration) as end:
+        work.send(reply)
+    found: Iteration = end.value.value
+    return found
+
+
 def noisy_script(seed: int, failures: float = 0.3, holes: float = 0.0) -> Script:
     """A model whose steps have a gain per transition, some noise, and fail now and then."""
 
@@ -308,6 +333,22 @@ def searching(
     ledger = Ledger(head.limits) if ledger is None else ledger
     method = begin(TASK, head, world, ledger)
     return Driver(method, executor or Alone(world), ledger, head.parallel).run()
+
+
+def run(
+    toy: Toy, settings: MethodSettings, calls: int, *, seed: int = 0, parallel: int = 1
+) -> list[SimulationRecord]:
+    """One method's whole search in the toy world: its records."""
+    head = header(calls, seed, settings=settings, parallel=parallel)
+    return list(searching(toy.world, head))
+
+
+def asked(toy: Toy) -> list[tuple[str, int, int]]:
+    """Every prompt that was answered: its path ("a#1 > b"), attempt and repair."""
+    return [
+        (" > ".join(one.removeprefix("openmp/") for one in key.path), key.attempt, key.repair)
+        for key in toy.asked
+    ]
 
 
 def read(path: Path) -> tuple[TraceLine, ...]:

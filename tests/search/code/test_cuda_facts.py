@@ -77,25 +77,9 @@ def test_atomic_updates() -> None:
     assert not kernel(f"{X} c[i] = a[i];").global_atomics
 
 
-@pytest.mark.parametrize(
-    ("field", "body", "head"),
-    [
-        ("shuffles", "c[0] = __shfl_down_sync(0xffffffff, a[0], 1);", ""),
-        ("read_only", "c[0] = __ldg(&a[0]);", ""),
-        ("vectors", "float4 v = reinterpret_cast<const float4*>(a)[0]; c[0] = v.x;", ""),
-        ("bounds", "c[0] = 1;", "__launch_bounds__(256)"),
-        ("unrolled", "\n#pragma unroll\nfor (int i=0;i<4;++i) c[i] = 1;", ""),
-        ("fast_math", "c[0] = __expf(a[0]);", ""),
-        ("fused", "c[0] = fmaf(a[0], a[1], a[2]);", ""),
-        ("async_copy", "__pipeline_memcpy_async(&c[0], &a[0], 16);", ""),
-        ("tensor", "wmma::load_matrix_sync(f, a, n);", ""),
-        ("divergent", "if (a[threadIdx.x] > 0) c[0] = 1;", ""),
-        ("divergent", "if (threadIdx.x % 2) c[0] = 1;", ""),
-    ],
-)
-def test_what_a_kernel_uses(field: str, body: str, head: str) -> None:
-    assert getattr(kernel(body, head), field)
-    assert not getattr(kernel(f"{X} if (i >= n) return; c[i] = exp(a[i]);"), field)
+def test_threads_of_a_warp_diverge_by_their_number() -> None:
+    assert kernel("if (threadIdx.x % 2) c[0] = 1;").divergent
+    assert not kernel(f"{X} if (i >= n) return; c[i] = exp(a[i]);").divergent
 
 
 def test_inputs_that_are_restricted() -> None:
@@ -156,3 +140,24 @@ def test_the_host() -> None:
 )
 def test_a_guarded_number_is_used_in_the_last_statement_alone(body: str, known: bool) -> None:
     assert (kernel(body).number is not None) is known
+
+
+FUNCTOR = "struct Max { __device__ float operator()(float a, float b) const { return a + b; } };"
+
+
+@pytest.mark.parametrize(
+    ("before", "head"),
+    [
+        (FUNCTOR, "__global__ void"),
+        ("", "__global__ void __cluster_dims__(2, 1, 1)"),
+        ("", "__global__ __maxnreg__(64) void"),
+        ("", "__global__ void __block_size__((256, 1, 1), (2, 1, 1))"),
+        ("struct A { operator float() const { return 0; } ~A() {} };", "__global__ void"),
+    ],
+)
+def test_a_kernel_is_seen_behind_a_functor_and_with_any_attribute(before: str, head: str) -> None:
+    body = "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
+    launch = "void f(const float* x, float* y, int n) { k<<<n / 256, 256>>>(x, y, n); }"
+    facts = facts_of(f"{before} {head} k(const float* x, float* y, int n) {body} {launch}")
+    assert facts.read_whole
+    assert [kernel.name for kernel in facts.kernels] == ["k"]

@@ -3,22 +3,17 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from regraph_kg.models.run import Applied, Deed
-from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.fit.applied import VERBS, deed, matches, shows
+from tests.corpus.corpus import CORPUS, vocabulary
 
-CORPUS = Path(__file__).parents[3] / "corpus"
-VOCABULARY = {
-    load["id"]: Technique.model_validate(load)
-    for load in json.loads((CORPUS / "techniques.json").read_text())
-}
+VOCABULARY = vocabulary().known
 
 REST = "".join(f"void f{n}(float* x) {{ x[{n}] = x[{n}] * 2.0f + {n}; }}\n" for n in range(30))
 LOOP = """extern "C" void work(float* x, int n) {
@@ -61,7 +56,7 @@ def of_its_target(step: Taken) -> set[str]:
     return {name for name in SEEN if name.partition("/")[0] == step.technique.partition("/")[0]}
 
 
-def vocabulary(step: Taken) -> list[str]:
+def all_of_its_target(step: Taken) -> list[str]:
     """All techniques that there are for the step's target."""
     return [one.id for one in VOCABULARY.values() if step.technique.startswith(one.target)]
 
@@ -85,35 +80,41 @@ def applied(name: str, before: str, after: str) -> Applied:
     return did(name, before, after, others).applied
 
 
-def test_what_is_new_is_the_technique() -> None:
-    assert applied("openmp/parallel-for", LOOP, PARALLEL) == "asked"
-    assert applied("openmp/simd", LOOP, SIMD) == "asked"
+BOTH = PARALLEL.replace("parallel for", "parallel for simd")
+BY_TWO = LOOP.replace("++i", "i += 2").replace(
+    "x[i] = x[i] * 2.0f;", "x[i] = x[i] * 2.0f; x[i + 1] = x[i + 1] * 2.0f;"
+)
+BARRIER = "#pragma omp for\nf();\n#pragma omp barrier\ng();"
 
 
-def test_a_change_that_leaves_nothing_of_it_is_another_technique() -> None:
-    assert applied("openmp/parallel-for", LOOP, SIMD) == "other"
-    assert applied("openmp/simd", LOOP, PARALLEL) == "other"
-
-
-def test_what_was_there_before_says_nothing_of_the_step() -> None:
-    both = PARALLEL.replace("parallel for", "parallel for simd")
-    assert applied("openmp/parallel-for", PARALLEL, both) == "other"
-    assert applied("openmp/simd", PARALLEL, both) == "asked"
-
-
-def test_a_comment_leaves_nothing() -> None:
-    assert applied("openmp/parallel-for", LOOP, f"// #pragma omp parallel for\n{SIMD}") == "other"
+@pytest.mark.parametrize(
+    ("name", "before", "after", "said"),
+    [
+        ("parallel-for", LOOP, PARALLEL, "asked"),
+        ("simd", LOOP, SIMD, "asked"),
+        ("parallel-for", LOOP, SIMD, "other"),
+        ("simd", LOOP, PARALLEL, "other"),
+        ("parallel-for", PARALLEL, BOTH, "other"),  # it was there before
+        ("simd", PARALLEL, BOTH, "asked"),
+        ("parallel-for", LOOP, f"// #pragma omp parallel for\n{SIMD}", "other"),
+        ("strength-reduction", LOOP, SIMD, "asked"),  # leaves nothing to be told by
+        ("loop-unrolling", LOOP, BY_TWO, "asked"),
+        ("loop-unrolling", LOOP, PARALLEL, "other"),
+        ("loop-fission", LOOP, PARALLEL, "other"),  # the for of a directive is no loop
+        ("barrier-removal", BARRIER, "#pragma omp for\nf(); g();", "asked"),
+        ("barrier-removal", BARRIER, BARRIER.replace("g()", "h()"), "other"),
+    ],
+)
+def test_a_technique_was_applied_where_the_step_left_what_it_leaves(
+    name: str, before: str, after: str, said: str
+) -> None:
+    assert applied(f"openmp/{name}", before, after) == said
 
 
 def test_the_for_of_a_directive_is_no_loop() -> None:
     assert did("openmp/cache-tiling", LOOP, PARALLEL, ["openmp/parallel-for"]) == Deed(
         "other", "openmp/parallel-for"
     )
-    assert applied("openmp/loop-fission", LOOP, PARALLEL) == "other"
-
-
-def test_a_technique_that_leaves_nothing_to_be_told_by_is_taken_at_its_word() -> None:
-    assert applied("openmp/strength-reduction", LOOP, SIMD) == "asked"
 
 
 def test_what_cannot_be_read_is_taken_at_its_word() -> None:
@@ -139,9 +140,8 @@ def test_a_technique_of_a_team_tells_what_it_leaves() -> None:
 
 def test_a_name_that_is_none_is_the_one_technique_that_the_code_shows() -> None:
     names = ["openmp/simd", "openmp/parallel-for", "openmp/cache-tiling"]
-    both = PARALLEL.replace("parallel for", "parallel for simd")
     assert did(None, LOOP, PARALLEL, names) == Deed("other", "openmp/parallel-for")
-    assert did(None, LOOP, both, names) == Deed("asked")
+    assert did(None, LOOP, BOTH, names) == Deed("asked")
     assert did(None, LOOP, LOOP.replace("2.0f", "3.0f"), names) == Deed("asked")
     assert did(None, LOOP, LOOP, names) == Deed("nothing")
 
@@ -281,26 +281,11 @@ def test_a_step_that_changes_most_of_a_code_is_given_no_other_name() -> None:
         assert large.technique is None
 
 
-def test_statements_repeated_by_hand_are_unrolling() -> None:
-    by_two = LOOP.replace("++i", "i += 2").replace(
-        "x[i] = x[i] * 2.0f;", "x[i] = x[i] * 2.0f; x[i + 1] = x[i + 1] * 2.0f;"
-    )
-    assert applied("openmp/loop-unrolling", LOOP, by_two) == "asked"
-    assert applied("openmp/loop-unrolling", LOOP, PARALLEL) == "other"
-
-
-def test_a_barrier_that_goes_is_found_by_what_is_less() -> None:
-    before = "#pragma omp for\nf();\n#pragma omp barrier\ng();"
-    assert applied("openmp/barrier-removal", before, "#pragma omp for\nf(); g();") == "asked"
-    assert applied("openmp/barrier-removal", before, before.replace("g()", "h()")) == "other"
-
-
 def test_a_step_is_called_by_the_one_technique_whose_new_is_there() -> None:
     names = ["openmp/simd", "openmp/parallel-for"]
     assert did("openmp/cache-tiling", LOOP, PARALLEL, names).technique == "openmp/parallel-for"
     assert did("openmp/cache-tiling", LOOP, SIMD, names).technique == "openmp/simd"
-    both = PARALLEL.replace("parallel for", "parallel for simd")
-    assert did("openmp/cache-tiling", LOOP, both, names) == Deed("other")
+    assert did("openmp/cache-tiling", LOOP, BOTH, names) == Deed("other")
     assert did("openmp/cache-tiling", LOOP, PARALLEL, names[:1]) == Deed("other")
 
 
@@ -325,7 +310,7 @@ def test_nearly_every_step_of_the_corpus_did_what_it_says() -> None:
 @pytest.mark.nightly
 def test_without_its_name_a_step_is_seldom_called_by_a_wrong_one() -> None:
     told = [
-        (step.technique, did(None, step.before, step.after, vocabulary(step)).technique)
+        (step.technique, did(None, step.before, step.after, all_of_its_target(step)).technique)
         for step in STEPS
     ]
     right = sum(name == technique for technique, name in told)

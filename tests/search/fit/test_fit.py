@@ -1,9 +1,7 @@
 """Which techniques fit a code: predicates, and the preconditions of the vocabulary."""
 
 import functools
-import json
 import re
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -14,13 +12,10 @@ from regraph_kg.models.trajectory import Trajectory, standing
 from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.fit.fit import applicable
 from regraph_kg.search.fit.predicates import PREDICATES
+from tests.corpus.corpus import CORPUS, vocabulary
 
-CORPUS = Path(__file__).parents[3] / "corpus"
 LONGEST_RECIPE = 240
-VOCABULARY = {
-    load["id"]: Technique.model_validate(load)
-    for load in json.loads((CORPUS / "techniques.json").read_text())
-}
+VOCABULARY = vocabulary().known
 STARTS = {"cuda/start", "openmp/start"}
 
 

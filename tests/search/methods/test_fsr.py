@@ -14,8 +14,7 @@ from regraph_kg.search.methods.fsr import FED_BACK, FsrSettings, chosen_rounds
 from regraph_kg.search.prompts.render import free_advice
 from regraph_kg.search.run import begin
 from regraph_kg.search.world import Effects, Evaluate, ModelRequest
-from tests.search.in_toy import asked, run
-from tests.search.toy import SERIAL, TASK, Script, Toy, code, fenced, header, judge
+from tests.search.toy import SERIAL, TASK, Script, Toy, asked, code, fenced, header, judge, run
 
 
 def rounds(*levels: float | str) -> Script:

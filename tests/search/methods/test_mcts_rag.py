@@ -12,21 +12,13 @@ from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.mcts_rag import MctsRag, MctsRagSettings
 from regraph_kg.search.run import context
 from regraph_kg.search.world import Effects, ModelRequest
-from tests.search.toy import TASK, Script, Toy, code, fenced, header
+from tests.search.toy import TASK, Script, Toy, code, ended, fenced, header, thinks
 
 THOUGHT = "The loop waits for its sum. Sum in eight parts."
 
 
 def says(*levels: float | str | None, thought: str | None = THOUGHT) -> Script:
-    """A model whose k-th code is `levels[k]`, the last of them for ever; None: not recorded."""
-
-    def answer(key: PromptKey) -> str | None:
-        if key.ask == "thought":
-            return thought
-        level = levels[min(key.attempt, len(levels) - 1)]
-        return None if level is None else fenced(code(level, key.attempt))
-
-    return answer
+    return thinks(*levels, thought=lambda _: thought)
 
 
 def search(
@@ -152,13 +144,6 @@ def first_key(work: Effects[Iteration] | None) -> PromptKey:
     assert isinstance(effect, ModelRequest)
     assert isinstance(effect.prompt.key, PromptKey)
     return effect.prompt.key
-
-
-def ended(work: Effects[Iteration], reply: Reply) -> Iteration:
-    with pytest.raises(StopIteration) as end:
-        work.send(reply)
-    found: Iteration = end.value.value
-    return found
 
 
 def test_what_is_under_way_counts_as_a_visit() -> None:

@@ -65,15 +65,6 @@ def test_the_first_walks_by_hand() -> None:
     assert table(counters) == {"start": (3, 0.5), "a": (2, 1.0), "b": (2, -1.5)}
 
 
-def test_every_step_is_a_call_and_none_is_remembered() -> None:
-    toy = Toy({"start": ["a"], "a": ["b"], "b": []}, noisy_script(2, failures=0))
-    records, _ = run(toy, 6)
-    assert [len(r.steps) for r in records] == [2, 2, 2]
-    asked = [(key.path, key.attempt) for key in toy.asked if len(key.path) == 1]
-    assert asked == [(("openmp/a",), 0), (("openmp/a",), 1), (("openmp/a",), 2)]
-    assert toy.asked[3].path == ("openmp/a#1", "openmp/b")
-
-
 def test_a_failure_under_a_good_prefix_earns_minus_one() -> None:
     toy = speedups(a=5.0, b=4.0, a_b=4.5, b_a=4.5, a_b_a="crashed", b_a_b="crashed")
     records, _ = run(toy, 40)
@@ -81,12 +72,6 @@ def test_a_failure_under_a_good_prefix_earns_minus_one() -> None:
         r for r in records if r.steps[-1].speedup is None and len(r.steps) == 3 and r.reward == -1
     ]
     assert failed_early  # selection itself went to the failing step, and its prefix did not pay
-
-
-def test_a_visited_cycle_ends_at_the_cap() -> None:
-    toy = Toy({"start": ["a"], "a": ["a"]}, lambda key: fenced(code(0.1, key)))
-    records, _ = run(toy, 20, PaperSettings(steps=5))
-    assert [len(r.steps) for r in records] == [5, 5, 5, 5]
 
 
 def test_the_budget_cuts_a_walk_and_what_it_earned_is_backed_up() -> None:

@@ -10,8 +10,7 @@ from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.methods.samples import RagSettings
 from regraph_kg.search.prompts.examples import fill
 from regraph_kg.search.prompts.render import free_advice
-from tests.search.in_toy import asked
-from tests.search.toy import SERIAL, Toy, code, example, fenced, header, searching
+from tests.search.toy import SERIAL, Toy, asked, code, example, fenced, header, searching
 
 NEAREST = tuple(
     replace(example("openmp/start", f"openmp/{name}"), id=name, reasoning=f"Because of {name}.")

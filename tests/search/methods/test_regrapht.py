@@ -7,11 +7,9 @@ import pytest
 
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.search.methods.mcgs import ReGraphTSettings
-from tests.search.in_toy import asked, run
-from tests.search.toy import SERIAL, Graph, Toy, code, fenced, names, noisy_script
+from tests.search.toy import SERIAL, Graph, Toy, asked, code, fenced, names, noisy_script, run
 
 ANY = ReGraphTSettings()
-CYCLES: Graph = {"start": ["a", "b", "a2"], "a": ["a", "b"], "b": ["a", "start"], "a2": []}
 
 
 def speedups(graph: Graph, **levels: float | str) -> Toy:

@@ -9,32 +9,20 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import SimulationRecord
-from regraph_kg.search.context import Iteration
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.rethink_mcts import Rethink, RethinkSettings
 from regraph_kg.search.run import context
-from regraph_kg.search.world import Effects, ModelRequest
-from tests.search.toy import TASK, Script, Toy, code, fenced, header
+from regraph_kg.search.world import ModelRequest
+from tests.search.toy import TASK, Script, Toy, code, ended, fenced, header, thinks
 
 NEVER = RethinkSettings(rethinks=0)
 
 
-def says(*levels: float | str | None, thoughts: int | None = None) -> Script:
-    """A model whose k-th code is `levels[k]`, the last of them for ever; None: not recorded.
-
-    Its k-th thought is "Thought k."; there are so many `thoughts`.
-    """
-
-    def answer(key: PromptKey) -> str | None:
-        if key.ask == "thought":
-            known = thoughts is None or key.attempt < thoughts
-            return f"Thought {key.attempt}." if known else None
-        level = levels[min(key.attempt, len(levels) - 1)]
-        return None if level is None else fenced(code(level, key.attempt))
-
-    return answer
+def says(*levels: float | str | None, thoughts: int = 99) -> Script:
+    """A model whose k-th thought is "Thought k."; it has so many."""
+    return thinks(*levels, thought=lambda k: f"Thought {k}." if k < thoughts else None)
 
 
 def rethink(toy: Toy, calls: int, settings: RethinkSettings) -> tuple[Rethink, Ledger]:
@@ -176,10 +164,3 @@ def test_a_thought_after_which_no_call_is_left_closes_nothing() -> None:
     cut = ended(second, Reply(text="Two.", finish="stop"))
     assert (cut.steps, cut.reward) == ((), None)
     assert method.iteration() is not None
-
-
-def ended(work: Effects[Iteration], reply: Reply) -> Iteration:
-    with pytest.raises(StopIteration) as end:
-        work.send(reply)
-    found: Iteration = end.value.value
-    return found

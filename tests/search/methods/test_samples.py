@@ -8,8 +8,7 @@ from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.search.methods.samples import CotSettings, StandardSettings
 from regraph_kg.search.prompts.render import cot_advice, free_advice
-from tests.search.in_toy import asked, run
-from tests.search.toy import SERIAL, Toy, code, fenced
+from tests.search.toy import SERIAL, Toy, asked, code, fenced, run
 
 LEVELS: list[float | str] = [0.1, "crashed", 0.9, 0.3]
 BOTH = pytest.mark.parametrize("settings", [StandardSettings(), CotSettings()], ids=str)

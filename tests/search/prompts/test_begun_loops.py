@@ -1,21 +1,16 @@
 """Answers that begin with new heads of loops, or with sums that threads join."""
 
-import json
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.prompts.beginning import FENCE, beginning, remainder
 from regraph_kg.search.prompts.recipe import filled, is_small
+from tests.corpus.corpus import vocabulary
 from tests.search.prompts.test_lean import HISTOGRAM, SUMS
 
-CORPUS = Path(__file__).parents[3] / "corpus"
-RECIPES = {
-    entry["id"]: entry.get("recipe", "")
-    for entry in json.loads((CORPUS / "techniques.json").read_text())
-}
+RECIPES = {one.id: one.recipe for one in vocabulary().curated}
 PRODUCT = """void product(const float* a, const float* b, float* c, int m, int n) {
     for (int i = 0; i < m; ++i) {
         for (int j = 0; j < m; ++j) {
@@ -75,22 +70,12 @@ def compiled(code: str) -> bool:
     )
 
 
-@pytest.mark.parametrize(
-    ("recipe", "code", "rest"),
-    [
-        (
-            CHAINS,
-            ROWS,
-            "{ sum += a[k]; sum1 += a[k + 1]; sum2 += a[k + 2]; sum3 += a[k + 3]; }"
-            + remainder(ROWS, CHAINS),
-        ),
-    ],
-)
-def test_what_is_begun_goes_on_to_a_code_that_compiles(recipe: str, code: str, rest: str) -> None:
-    assert is_small(recipe, facts_of(code))
-    begun = beginning(code, (), recipe).removeprefix(FENCE)
-    assert begun not in code
-    assert compiled(f"{begun}\n{rest}")
+def test_what_is_begun_goes_on_to_a_code_that_compiles() -> None:
+    chains = "{ sum += a[k]; sum1 += a[k + 1]; sum2 += a[k + 2]; sum3 += a[k + 3]; }"
+    assert is_small(CHAINS, facts_of(ROWS))
+    begun = beginning(ROWS, (), CHAINS).removeprefix(FENCE)
+    assert begun not in ROWS
+    assert compiled(f"{begun}\n{chains}{remainder(ROWS, CHAINS)}")
 
 
 @pytest.mark.parametrize(

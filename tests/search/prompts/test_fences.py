@@ -8,7 +8,7 @@ import pytest
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import KnownFailure
 from regraph_kg.models.method import Prompting
-from regraph_kg.models.prompt import PromptKey, Reply
+from regraph_kg.models.prompt import PromptKey
 from regraph_kg.search.prompts.adviser import KnownFailures
 from regraph_kg.search.prompts.fences import blocks, fence, quoted, without_blocks
 from regraph_kg.search.prompts.render import (
@@ -21,7 +21,6 @@ from regraph_kg.search.prompts.render import (
     thought_advice,
     thought_parts,
 )
-from regraph_kg.search.read_answer import parse
 from tests.search.toy import TASK, example
 
 KEY = PromptKey(problem="toy", target="openmp", path=("openmp/a",))
@@ -112,11 +111,6 @@ def test_code_is_found_in_fences_of_any_length(answer: str, found: list[str]) ->
     assert blocks(answer) == found
     if found:
         assert found[0] not in without_blocks(answer)
-
-
-def test_an_answer_in_a_longer_fence_is_parsed() -> None:
-    code = "// ```\nvoid work(float* x, int n) {}\n"
-    assert parse(Reply(text=f"So.\n````cpp\n{code}````", finish="stop", model="m"), "work") == code
 
 
 @pytest.mark.timeout(20)

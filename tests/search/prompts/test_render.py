@@ -203,16 +203,3 @@ def test_a_changed_template_changes_the_identity_of_the_prompts(
     assert prompts_id() == usual
     (tmp_path / "prompts" / "answer.txt").write_text("Answer.\n")
     assert prompts_id() != usual
-
-
-BY_FORM = {
-    *("form_file", "form_part", "form_function", "part_signature", "function_signature"),
-    *("part_answer", "function_answer"),
-}
-
-
-def test_every_template_is_used() -> None:
-    source = "".join(path.read_text() for path in module.FOLDER.parent.rglob("*.py"))
-    chosen = {"cuda", "openmp", "aligned_call", "aligned_device"} | BY_FORM
-    names = {path.stem for path in module.FOLDER.glob("*.txt")}
-    assert {name for name in names if f'"{name}"' not in source} == chosen

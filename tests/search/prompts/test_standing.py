@@ -4,17 +4,12 @@ from typing import Any
 
 import pytest
 
-from regraph_kg.models.evaluation import Candidate, EvalReport, Roof, Timing, WorkAccount
+from regraph_kg.models.evaluation import Candidate, EvalReport, Roof, WorkAccount
 from regraph_kg.search.prompts.standing import Standing, baseline_of, standing_of, standing_text
+from tests.search.test_harvest import timing
 from tests.search.toy import code, judge
 
 SHARES: dict[Any, float] = {"memory": 0.36, "compute": 0.04}
-
-
-def timing(seconds: float) -> Timing:
-    return Timing.model_validate(
-        {"samples": [seconds], "median": seconds, "interval": {"low": seconds, "high": seconds}}
-    )
 
 
 def report(shares: dict[Any, float] | None = None) -> EvalReport:
