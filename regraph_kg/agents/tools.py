@@ -202,8 +202,8 @@ class Tools:
     ) -> ToolAnswer:
         """Whether code is surely faster than other code: fresh processes of both, in turn.
 
-        `ratio` is time of other / time of code, with its 95 % interval; `verdict` needs more. For differences that two
-        evaluations cannot tell apart; it takes longer than both together.
+        `ratio` is time of other / time of code, with its 95 % interval; `verdict` needs more. For
+        differences that two evaluations cannot tell apart; it takes longer than both together.
         """
         # texts only: two files would have to lie in the project at once
         both = [Candidate(target, self._folder.code(text, "")) for text in (code, other)]
