@@ -68,7 +68,7 @@ class Programs:
 
 
 class Session:
-    """Seats, cases, truths and baseline of one problem. Raises `BadInput` for a bad problem."""
+    """Slots, cases, truths and baseline of one problem. Raises `BadInput` for a bad problem."""
 
     def __init__(
         self, problem: Problem, programs: Programs, rules: SessionRules, threads: int

@@ -23,8 +23,8 @@ class StopRule:
 
     Ends once the half-width of the median's interval is `half_width` of the median, or after
     `seconds` in timed calls (up to 4 times that while the half-width is above `acceptable`); never
-    before 6 samples (fewer cannot give a 95 % interval), except after 3 that are all slower than
-    `give_up_above` seconds: censored. 200 samples are always enough.
+    before `least` samples (below 6 their range stands for a 95 % interval), except after 3 that
+    are all slower than `give_up_above` seconds: censored. 200 samples are always enough.
     """
 
     seconds: float

@@ -99,7 +99,7 @@ class Tools:
         """What the technique graph would try next on this code, the most promising first.
 
         Each technique comes with what it gained when others applied it here (effect: time before /
-        time after; `best`: the largest), how often it was tried and verified, when it applies and
+        time after), how often it was tried and verified, when it applies and
         when it hurts, and the example that began with the code most like yours, before and after.
         The order is by `expected`: what a try gains on average, its risk to fail included.
         `measured` says on which devices: effects of "other-devices" with more threads promise more
@@ -202,8 +202,8 @@ class Tools:
     ) -> ToolAnswer:
         """Whether code is surely faster than other code: fresh processes of both, in turn.
 
-        `ratio` is time of other / time of code, with a 99.9 % interval. For differences that two
-        evaluations cannot tell apart; it takes longer than both together.
+        `ratio` is time of other / time of code, with its 95 % interval; `verdict` needs more. For
+        differences that two evaluations cannot tell apart; it takes longer than both together.
         """
         # texts only: two files would have to lie in the project at once
         both = [Candidate(target, self._folder.code(text, "")) for text in (code, other)]

@@ -76,7 +76,7 @@ class CodeJudge(AbstractContextManager["CodeJudge"]):
     ) -> Comparison:
         """Whether `code` is surely faster than `other`; both must have passed.
 
-        `ratio` is time of other / time of code, with its 99.9 % interval. `BadInput` where one of
+        `ratio` is time of other / time of code, with its 95 % interval. `BadInput` where one of
         them is not right.
         """
         first, second = (Candidate(target, code_of(source)) for source in (code, other))

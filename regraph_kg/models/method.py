@@ -12,7 +12,7 @@ from regraph_kg.models.base import Frozen
 
 Retrieval = Literal["like", "best", "near"]
 """Which examples a prompt shows: those on code like the present one and no others, the best of a
-transition (method.md 3), or those whose reasoning is most similar to the present code."""
+transition (method.md 3), or those nearest to the present code by their embeddings."""
 Words = Literal["lean", "full"]
 """How much a prompt says: what a model of few parameters can hold, or all that is known.
 

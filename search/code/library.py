@@ -72,7 +72,6 @@ ALGORITHMS = frozenset(
     }
 )
 """Loops of the standard library."""
-SCANS = frozenset({"inclusive_scan", "exclusive_scan", "partial_sum"})
 REDUCTIONS = frozenset(
     {
         *("accumulate", "reduce", "transform_reduce", "inner_product", "count", "count_if"),

@@ -363,7 +363,8 @@ def test_no_context_is_on_its_way_once_others_have_the_gpu(
     head = f'{KERNEL}extern "C" void scale(const float* x, float* y, float a, int n)'
     with Judge(cache, seed=5) as judge:
         assert judge.evaluate(Candidate("cuda", f"{head} {{{ON_DEVICE}}}"), on_device).timing
-        assert happened[-2:] == ["settle", "turn over"]
+        claims = 1 + (happened[-2] == "turn over")  # the GPU, and a core where one is spare
+        assert happened[-claims - 1 :] == ["settle", *["turn over"] * claims]
 
 
 @pytest.mark.usefixtures("pretended_gpu")
