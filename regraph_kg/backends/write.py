@@ -9,6 +9,7 @@ merge adds, a purge subtracts, and no order of writers matters (ADR 0035). Locks
 order, in each statement sorted by id: trajectories, techniques, NEXT.
 """
 
+import secrets
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -79,9 +80,14 @@ class Addition:
 
 def merge(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
     """Merge a batch inside the transaction of `ask`; a purge meanwhile restarts it."""
-    if ask("read_stamp")[0]["rebuilding"]:
-        raise StoreError("merge: somebody rebuilds the graph; run the same command again later")
+    _require_mark(ask, None)
     return _merge_rebuilt(ask, plans)
+
+
+def _require_mark(ask: Query, mark: str | None) -> None:
+    """Raise unless whoever holds `mark` rebuilds the graph; None: nobody does."""
+    if ask("read_stamp")[0]["rebuilding"] != mark:
+        raise StoreError("somebody rebuilds the graph; run the same command again later")
 
 
 def _merge_rebuilt(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
@@ -357,6 +363,7 @@ def _read_technique(key: str, properties: Mapping[str, Any]) -> Technique:
 
 def delete(ask: Query, ids: Sequence[str]) -> PurgeCounts:
     """Delete trajectories with all that follows from them; skip those that are gone."""
+    _require_mark(ask, None)  # a rebuild has stripped what is subtracted here
     # Read under a lock: another purge, or new measurements, would change what is subtracted.
     held = {
         row["id"]: Evidence.read(row)
@@ -403,10 +410,11 @@ def rebuild(
     again, ends it. `replan` may raise, which leaves the mark.
     """
     total = sum(row["trajectories"] for row in bolt.rows("count_trajectories"))
-    bolt.write(lambda ask: ask("set_meta", state={"rebuilding": True}))
+    mark = secrets.token_hex(8)  # of two rebuilds at once the later one goes on
+    bolt.write(lambda ask: ask("set_meta", state={"rebuilding": mark}))
     # In portions: one transaction that deletes a large graph runs out of memory.
     for name in ("strip_relationships", "strip_nodes"):
-        while bolt.write(partial(_strip, name=name)):
+        while bolt.write(partial(_strip, name=name, mark=mark)):
             pass
     known = {t.id: t.model_dump(exclude={"id"}) for t in techniques}
     bolt.write(lambda ask: write_techniques(ask, known))
@@ -414,24 +422,32 @@ def rebuild(
     while page := bolt.read(partial(page_of_trajectories, after=after, limit=REBUILT_AT_ONCE)):
         plans = replan(page)
         ids = [stored.trajectory.id for stored in page]
-        bolt.write(partial(_replace, ids=ids, plans=plans))
+        bolt.write(partial(_replace, ids=ids, plans=plans, mark=mark))
         after, done = ids[-1], done + len(page)
         yield done, total
-    bolt.write(_finish)
+    bolt.write(partial(_finish, mark=mark))
 
 
-def _strip(ask: Query, name: str) -> int:
+def _hold_mark(ask: Query, mark: str) -> None:
+    ask("lock_stamp")  # no other rebuild takes over within this transaction
+    _require_mark(ask, mark)
+
+
+def _strip(ask: Query, name: str, mark: str) -> int:
+    _hold_mark(ask, mark)
     (row,) = ask(name, limit=STRIPPED)
     return int(row["deleted"])
 
 
-def _replace(ask: Query, ids: Sequence[str], plans: Sequence[MergePlan]) -> None:
+def _replace(ask: Query, ids: Sequence[str], plans: Sequence[MergePlan], mark: str) -> None:
+    _hold_mark(ask, mark)
     # Failures keep their ids whatever they are called: they are not deleted, but placed anew.
     ask("delete_trajectories", ids=ids)
     _merge_rebuilt(ask, plans)
 
 
-def _finish(ask: Query) -> None:
+def _finish(ask: Query, mark: str) -> None:
+    _hold_mark(ask, mark)
     delete_idle_techniques(ask)
     dropped = dict.fromkeys(("rebuilding", "bound", "embedding_slot"))
     ask("set_meta", state={"schema_version": SCHEMA_VERSION, **dropped})

@@ -1,7 +1,6 @@
 """Completion: question and answer of /v1/chat/completions, as batch files and servers have them."""
 
 import re
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
@@ -9,7 +8,6 @@ from pydantic import BaseModel, BeforeValidator, Field
 from regraph_kg.llm.model import AskOptions
 from regraph_kg.models.prompt import Prompt
 
-LONGEST_STRING = 1000  # a schema with a longer string crashes some servers; Ollama bears 2000
 THOUGHT_ENDS = re.compile(r".*(?:</think(?:ing)?>|<\|channel\|>final<\|message\|>)", re.DOTALL)
 """A thought in the text, by the marks of reasoning models and of gpt-oss (harmony)."""
 THOUGHT_BEGINS = ("<think>", "<thinking>", "<|channel|>analysis")
@@ -106,20 +104,3 @@ def full_answer(prompt: Prompt, text: str, *, ended: bool) -> str:
     """An answer with its beginning, and with the end that a server leaves out where it stops."""
     end = prompt.stop[0] if ended and prompt.stop and prompt.stop[0] not in text else ""
     return prompt.begun + text + end
-
-
-def bounded_schema(schema: object) -> object:
-    """`schema` with no string allowed to be longer than a server can bear."""
-    match schema:
-        case Mapping():
-            return {
-                # a property may be called maxLength, too: then it is no number
-                name: min(part, LONGEST_STRING)
-                if name == "maxLength" and isinstance(part, int)
-                else bounded_schema(part)
-                for name, part in schema.items()
-            }
-        case list() | tuple():
-            return [bounded_schema(part) for part in schema]
-        case _:
-            return schema

@@ -14,7 +14,7 @@ import ollama
 from pydantic import BaseModel
 
 from regraph_kg.errors import ModelError
-from regraph_kg.llm.completion import bounded_schema, full_answer, messages
+from regraph_kg.llm.completion import full_answer, messages
 from regraph_kg.llm.connection import Connection, Refused, ServerKind
 from regraph_kg.llm.model import AskOptions
 from regraph_kg.models.prompt import Prompt, Reply
@@ -212,5 +212,5 @@ class OllamaModel:
                 "seed": prompt.seed % 2**31,  # -1 would mean a random one
                 **({"stop": list(prompt.stop)} if self._begins(prompt) else {}),
             },
-            **({} if schema is None else {"format": bounded_schema(schema)}),
+            **({} if schema is None else {"format": schema}),
         }

@@ -14,7 +14,7 @@ import httpx
 from pydantic import BaseModel, SecretStr
 
 from regraph_kg.errors import BadInput, ModelError
-from regraph_kg.llm.completion import Completion, TokenUsage, bounded_schema, full_answer, question
+from regraph_kg.llm.completion import Completion, TokenUsage, full_answer, question
 from regraph_kg.llm.connection import LOCAL, Connection, Refused, ServerKind
 from regraph_kg.llm.model import AskOptions
 from regraph_kg.models.prompt import Prompt, Reply
@@ -120,9 +120,6 @@ class OpenAICompatibleModel:
 
     def _ask(self, prompt: Prompt) -> tuple[Completion, float]:
         """The server's answer, and how many seconds it took."""
-        if prompt.answer_schema is not None:
-            schema = bounded_schema(prompt.answer_schema)
-            prompt = prompt.model_copy(update={"answer_schema": schema})
         body = question(prompt, self._model, self._options, begun=self._goes_on)
         # vLLM and llama.cpp hand it to the template; others ignore it
         body["chat_template_kwargs"] = {"enable_thinking": False}

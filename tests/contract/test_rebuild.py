@@ -11,7 +11,7 @@ import pytest
 
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import SCHEMA_VERSION, GraphStore
-from regraph_kg.models.graph import MergePlan, Relabelled, StoredTrajectory
+from regraph_kg.models.graph import MergePlan, Provenance, Relabelled, StoredTrajectory
 from regraph_kg.runs.progress import outcome
 from regraph_kg.runs.rebuild import rebuild_graph
 from regraph_kg.settings import Settings
@@ -93,9 +93,27 @@ def test_a_rebuild_that_was_stopped_loses_nothing_and_is_run_again(
         open_store(store_settings)
     with pytest.raises(StoreError):
         store.merge([plan("a", code="meanwhile")])
+    with pytest.raises(StoreError):
+        list(store.purge(Provenance("problem", "saxpy")))
     with closing(open_store(store_settings, rebuild=True)) as again:
         list(again.rebuild((), as_before))
     open_store(store_settings).close()
+    assert (store.transitions(), tuple(store.export())) == before
+    assert wrong_counts(store) == []
+
+
+def test_of_two_rebuilds_at_once_the_later_one_goes_on(
+    store: GraphStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("regraph_kg.backends.write.REBUILT_AT_ONCE", 2)
+    fill(store)
+    before = store.transitions(), tuple(store.export())
+    first, second = store.rebuild((), as_before), store.rebuild((), as_before)
+    next(iter(first))
+    next(iter(second))
+    with pytest.raises(StoreError):
+        list(first)
+    list(second)
     assert (store.transitions(), tuple(store.export())) == before
     assert wrong_counts(store) == []
 

@@ -103,14 +103,6 @@ def test_answers_to_a_schema_are_drawn_at_temperature_zero(opened: Opener) -> No
     assert len(answers) == 1
 
 
-def test_a_schema_of_strings_longer_than_a_server_bears_is_asked_for_shorter(
-    opened: Opener,
-) -> None:
-    properties = {"choice": {"enum": ["new"]}, "name": {"type": "string", "maxLength": 5000}}
-    schema = {"type": "object", "properties": properties, "required": ["choice"]}
-    assert opened("tiny", max_tokens=400).complete(question(schema)).text.startswith("{")
-
-
 def test_an_answer_that_repeats_itself_is_cut_by_the_server_and_says_so(
     opened: Opener,
 ) -> None:
