@@ -235,7 +235,7 @@ def _usage(error: typer.TyperException, words: list[str]) -> BadInput:
 def _end(error: RegraphError) -> NoReturn:
     if DEBUG in sys.argv:
         raise error
-    from regraph_kg.models.text import plain  # (loads pydantic; help needs none)
+    from regraph_kg.models.text import plain  # loads pydantic, which help does not need
 
     typer.echo(f"regraph: {plain(str(error))}", err=True)
     sys.exit(error.exit_code)

@@ -116,7 +116,6 @@ def test_a_class_admits_honest_rounding_and_says_whether_it_separates(
     assert seen.separates == CLASSES[name].separates, seen
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in CORPUS.glob("*/problem.toml")))
 def test_the_corpus_declares_the_truth(
     measured: Callable[[Problem], Calibration], name: str
