@@ -27,7 +27,7 @@ from regraph_kg.evaluation.report import Times
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.session import Session
 from regraph_kg.evaluation.slot import Isolation, SessionRules
-from regraph_kg.evaluation.timing.roofline import account, below_floor
+from regraph_kg.evaluation.timing.roofline import account, below_floor, floor_seconds
 from regraph_kg.evaluation.timing.timing import MeasuredSeries
 from regraph_kg.evaluation.trial import Trial
 from regraph_kg.evaluation.worker.spawn import Program
@@ -347,9 +347,11 @@ class Judge:
 
     def _account(self, trial: Trial, result: Times) -> dict[str, object]:
         """The account of work; a time below the physics floor is suspicious."""
-        peaks = self._machine.peaks(trial.candidate.target)
-        work = account(trial.session.problem, result.seconds, peaks)
-        failure = below_floor(work) if self._rules.defences.floor else None
+        problem, target = trial.session.problem, trial.candidate.target
+        peaks = self._machine.peaks(target)
+        work = account(problem, result.seconds, peaks)
+        floor = floor_seconds(problem, peaks or self._machine.nominal(target))
+        failure = below_floor(work, floor) if self._rules.defences.floor else None
         return {"account": work} | (_failed(failure) if failure else {})
 
 

@@ -22,8 +22,9 @@ from regraph_kg.evaluation.gpu.device import (
     find_gpus,
     machine_facts,
     openmp_device,
+    threads,
 )
-from regraph_kg.evaluation.gpu.hardware import cpu_hardware, gpu_hardware
+from regraph_kg.evaluation.gpu.hardware import cpu_hardware, gpu_hardware, gpu_memory
 from regraph_kg.evaluation.gpu.health import Health
 from regraph_kg.evaluation.gpu.kernels import profiler
 from regraph_kg.evaluation.gpu.nvml import GpuMonitor, open_gpu
@@ -40,7 +41,7 @@ from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.session import Programs
 from regraph_kg.evaluation.slot import SessionRules
 from regraph_kg.evaluation.timing.peaks import peaks
-from regraph_kg.evaluation.timing.roofline import Peaks
+from regraph_kg.evaluation.timing.roofline import Peaks, nominal
 from regraph_kg.evaluation.verify.covering import unaligned_shape
 from regraph_kg.evaluation.worker.cipher import Cipher
 from regraph_kg.evaluation.worker.handshake import Stopwatch
@@ -126,6 +127,11 @@ class Machine:
             gpu = self.gpu if TARGETS[target].on_gpu else None
             self._peaks[target] = peaks(self._cache, target, gpu)
         return self._peaks[target]
+
+    def nominal(self, target: Target) -> Peaks:
+        """Peaks that this device cannot reach, where nobody has measured any."""
+        memory = gpu_memory(self.gpu) if TARGETS[target].on_gpu else None
+        return nominal(target, self.device(target), threads(), memory)
 
     def profiler(self) -> Path:
         """The profiler that a worker loads. Raises `ToolError` where CUPTI is missing."""

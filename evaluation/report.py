@@ -26,7 +26,9 @@ class Times:
     @property
     def level(self) -> TimeEstimate:
         """The candidate's time, as an estimate."""
-        return level([series.samples for series in self.own], self.target, self.metric)
+        samples = [series.samples for series in self.own]
+        error = max(series.error for series in self.own)
+        return level(samples, self.target, self.metric, error)
 
     def fields(self) -> dict[str, object]:
         """Fields of the report; the outcome only where the times mean nothing."""
@@ -47,6 +49,11 @@ class Times:
         """Why the times mean nothing, in words; "" where they do."""
         if self.censored:
             return ""
+        if any(series.short for series in self.own):
+            return (
+                f"right, but a call takes less than the {self.level.seconds:.2g} s that the clock"
+                " can tell: larger timing sizes would say more"
+            )
         if any(series.uneven for series in self.own):
             return "right, but a tenth of its calls takes more than twice as long as the others"
         for whose, estimate in (("its", self.level), ("the serial code's", self.serial)):

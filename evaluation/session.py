@@ -219,7 +219,9 @@ class Session:
     @property
     def serial_level(self) -> TimeEstimate:
         """The serial code's time, as an estimate from its workers."""
-        return level([series.samples for series in self.baseline], USUAL, self.problem.metric)
+        samples = [series.samples for series in self.baseline]
+        error = max(series.error for series in self.baseline)
+        return level(samples, USUAL, self.problem.metric, error)
 
     def serve(self) -> None:
         """Replace a worker of the baseline before a candidate is timed: machines drift."""

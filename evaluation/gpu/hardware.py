@@ -81,9 +81,20 @@ def gpu_sizes(facts: dict[str, int]) -> list[str]:
     }
     parts = [text.format(facts[name]) for name, text in texts.items() if facts.get(name)]
     parts += [text.format(facts[name] // 1024) for name, text in kib.items() if facts.get(name)]
-    if rate := 2e3 * facts.get("memory_khz", 0) * facts.get("memory_bits", 0) / 8:
+    if rate := _memory_rate(facts):
         parts.append(f"memory of {rate / 1e9:.0f} GB/s")
     return parts
+
+
+@functools.cache
+def gpu_memory(gpu: Gpu) -> float | None:
+    """Bytes a second of a GPU's memory by its clock and bus; None where neither is told."""
+    return _memory_rate(_attributes(gpu)) or None
+
+
+def _memory_rate(facts: dict[str, int]) -> float:
+    """Two transfers a clock of the bus."""
+    return 2e3 * facts.get("memory_khz", 0) * facts.get("memory_bits", 0) / 8
 
 
 def _vectors() -> str:

@@ -202,6 +202,7 @@ class Bench:
             start=max(0.0, median(one.start for one in each) - empty),
             least=each[0].least,
             around=median(one.around for one in each),
+            error=max(one.error for one in each),
         )
 
     def _rehearsed(self, worker: Worker, step: BatchKind) -> Elapsed:

@@ -5,7 +5,8 @@ number of calls within it averages out, so the unit of evidence is the worker: e
 logarithm of its median. Of k workers
 
     variance   s2 = (p s0^2 + sum (y_i - mean y)^2) / (p + k - 1)       scatter of levels
-    of mean    v  = (s2 + e2) / k       e: standard error of one worker's median, by its samples
+    of mean    v  = (s2 + e2) / k + c2  e: standard error of one worker's median, by its samples
+                                        c: what the clock is off by, which all workers share
 
 s0 is the scatter that workers of this target and metric were seen to have, worth p = 6 workers
 (a conjugate prior: Gelman et al., Bayesian Data Analysis, 3.3). The 95 % interval of a speedup is
@@ -60,15 +61,21 @@ class TimeEstimate:
         )
 
 
-def level(workers: Sequence[Sequence[float]], target: Target, metric: Metric) -> TimeEstimate:
-    """Estimate from workers' samples (seconds a call); at least one worker, one sample each."""
+def level(
+    workers: Sequence[Sequence[float]], target: Target, metric: Metric, error: float = 0.0
+) -> TimeEstimate:
+    """Estimate from workers' samples (seconds a call); at least one worker, one sample each.
+
+    `error`: seconds a call that the clock may be off by, taken for two standard deviations.
+    """
     timings = [summarise(samples) for samples in workers]
     logs = [math.log(timing.median) for timing in timings]
     mean, s0 = fmean(logs), scatter(target, metric)
     squares = _PRIOR_WORKERS * s0**2 + sum((log - mean) ** 2 for log in logs)
     freedom = _PRIOR_WORKERS + len(logs) - 1
     within = fmean(_standard_error(timing) ** 2 for timing in timings)
-    variance = (squares / freedom + within) / len(logs)
+    clock = error / 2 / math.exp(mean)
+    variance = (squares / freedom + within) / len(logs) + clock**2
     return TimeEstimate(mean, variance, freedom, tuple(s for samples in workers for s in samples))
 
 

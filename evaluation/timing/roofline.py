@@ -39,6 +39,10 @@ from regraph_kg.models.evaluation import Bound, Outcome, Roof, SpeedOfLight, Wor
 from regraph_kg.models.target import TARGETS, Target
 
 SAFETY = 0.8  # share of the floor that is enforced: measured peaks may be a little low
+_FASTEST_MEMORY, _CACHE_OVER_MEMORY, _LARGEST_CACHE = 3e13, 8.0, 2**28
+"""A GPU's memory, its cache as a multiple of that, and the bytes of that: more than any has."""
+_CORE_BYTES, _LINK_BYTES, _ANY_FLOPS = 1e12, 1e12, 1e18
+"""Bytes a second that one CPU thread moves at most, and a link to a GPU; operations a second."""
 _NEAR_LAUNCH = 2.0  # a call shorter than this many empty launches says little of the work in it
 
 
@@ -158,9 +162,34 @@ def account(problem: Problem, seconds: float, peaks: Peaks | None) -> WorkAccoun
     )
 
 
-def below_floor(work: WorkAccount) -> Failure | None:
+def nominal(target: Target, machine: str, threads: int, gpu_memory: float | None) -> Peaks:
+    """Peaks that no device of this kind reaches, for a floor where nobody has measured any.
+
+    `gpu_memory`: bytes a second by the GPU's own clock and bus; None where it does not tell.
+    """
+    if TARGETS[target].on_gpu:
+        memory = gpu_memory or _FASTEST_MEMORY
+        cache = MemoryLevel(working_set=_LARGEST_CACHE, rate=_CACHE_OVER_MEMORY * memory)
+        levels: tuple[MemoryLevel, ...] = (
+            cache,
+            MemoryLevel(working_set=2 * _LARGEST_CACHE, rate=memory),
+        )
+    else:
+        levels = (MemoryLevel(working_set=1, rate=threads * _CORE_BYTES),)
+    return Peaks(
+        device=machine,
+        target=target,
+        date="",
+        levels=levels,
+        fp32=_ANY_FLOPS,
+        fp64=_ANY_FLOPS,
+        host_to_device=_LINK_BYTES,
+        device_to_host=_LINK_BYTES,
+    )
+
+
+def below_floor(work: WorkAccount, floor: float | None) -> Failure | None:
     """A call shorter than its physics floor: suspicious."""
-    floor = work.roof.floor_seconds if work.roof else None
     if floor is None or work.seconds >= floor:
         return None
     return Failure(

@@ -34,7 +34,6 @@ from regraph_kg.models.evaluation import RIGHT_BUT_SLOW, Outcome
 
 _GROWTH = 16.0
 _TICK = 1e-7  # the shortest call believed when batches are sized, in seconds
-_NOTHING = 1e-10  # no call is this short, in seconds
 _MOST_DISCARDED, _MOST_ROBBED = 8, 6
 _ROBBED_SHARE = 0.03  # share of a sample's time; the kernel counts in hundredths of a second
 _COOLING_SECONDS = 0.25
@@ -95,6 +94,8 @@ class MeasuredSeries:
     """How much longer calls one by one took, where that is why only those count."""
     uneven: bool = False  # a tenth of the samples took more than twice the median: it means nothing
     whole: bool = False  # metric "device": what passed between calls counts in most samples
+    short: bool = False  # most samples are bounds: the calls took less than the clock can tell
+    error: float = 0.0  # seconds that the clock may be off by in each call
     allocations: float | None = None
     """cuda: device allocations a call once warm, by the worker's word; 0 = memory is kept."""
     gpu: Mapping[str, str] = field(default_factory=dict)
@@ -152,11 +153,13 @@ class TimedBatch:
     allocations: int
     is_new: bool
     is_whole: bool = False
+    is_short: bool = False
+    """Whether `seconds` are a bound: the calls took less than the clock can tell."""
 
     @property
     def each(self) -> float:
         """Seconds a call."""
-        return max(self.seconds, _NOTHING) / self.calls
+        return self.seconds / self.calls
 
 
 @dataclass(slots=True)
@@ -207,8 +210,10 @@ class TimedSeries:
             censored=min(samples) > self.rule.give_up_above,
             carried_over=longer,
             worked_ahead=ahead,
-            uneven=is_uneven(samples, self.method.clock.slack_seconds / count),
+            uneven=is_uneven(samples, self._slack / count),
             whole=2 * sum(batch.is_whole for batch in counted) > len(counted),
+            short=2 * sum(batch.is_short for batch in counted) > len(counted),
+            error=max(self.worker.costs.error, self._slack / count),
             allocations=self._allocations(batches),
             gpu=self.watch.finish() if self.watch else {},
         )
@@ -228,14 +233,21 @@ class TimedSeries:
         if failure:
             return failure
         self.timed += elapsed.ours
+        # the steps of single calls are known better than when a batch begins and ends
+        least = 0.0 if elapsed.steps.size else self._slack
         return TimedBatch(
             len(rows),
-            elapsed.ours if self.method.judge_clock else elapsed.own,
+            max(elapsed.ours, least) if self.method.judge_clock else elapsed.own,
             elapsed.aside,
             self.worker.device_work[0],
             self.bench.is_new,
             elapsed.is_whole,
+            elapsed.is_short or elapsed.ours < least,
         )
+
+    @property
+    def _slack(self) -> float:
+        return self.method.clock.slack_seconds
 
     def warm_up(self) -> tuple[float, int] | Failure:
         """Call until two successive batches agree and the GPU's clock has risen.

@@ -50,6 +50,7 @@ class Elapsed:
     """With a stopwatch that missed none: what passed until the first call was made ready, until it
     began, until it was over, until the next one began, .., until the command was done."""
     is_whole: bool = False  # whether too much passed between the calls, so that it counts as theirs
+    is_short: bool = False  # whether the calls took less than what is taken off may be off by
 
 
 class Stopwatch:

@@ -13,6 +13,9 @@ batch counts, less what that took then. What a call leaves in the cache does mak
 longer, on an H100 by up to 12 us: what is dirty is written back. And now and then readying is
 disturbed: so the last few batches decide.
 
+What is taken off varies, widely on a GPU that others use. A difference smaller than that is no time
+of the calls: what they take at most is told in its place (`Elapsed.is_short`).
+
 Not covered: work moved there that takes a tenth of the calls' time, or a third of what readying
 takes; more, in place of the sweep, by a candidate that finds and changes the harness's memory.
 """
@@ -33,7 +36,8 @@ _OF_CALLS, _OF_READYING, _SECONDS = 0.1, 1 / 3, 5e-6
 """How much longer than before what is not counted may take: of the calls' time; of its own; for
 each call."""
 _DECIDE = 5  # batches of which the median decides
-_LEAST = 1e-9  # no batch takes less
+_MOST = 0.1, 0.9  # most batches lie between these quantiles
+_TICK = 1e-7  # no call is known better than this, in seconds: what the stopwatch is off by
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,7 @@ class Costs:
     start: float = 0.0  # what a batch takes before that, beyond the round trip of an empty one
     least: float = 0.0  # the shortest sweep when it was measured
     around: float = 0.0  # before the first call is made ready, and after the last one
+    error: float = _TICK  # how far off what is taken off one call may be
     late: tuple[deque[float], deque[float]] = field(
         default_factory=lambda: (deque(maxlen=_DECIDE), deque(maxlen=_DECIDE)),
         init=False,
@@ -73,7 +78,7 @@ class Costs:
         """The time of the calls alone; `round_trip`: that of a batch without any."""
         if elapsed.steps is MOVED:
             return Failure(Outcome.SUSPICIOUS, "moved the harness's count of calls")
-        whole, ready = max(elapsed.ours - round_trip, _LEAST), self.of(calls, seal)
+        whole, ready = max(elapsed.ours - round_trip, 0.0), self.of(calls, seal)
         seconds, is_late = whole - min(self.start + ready, whole), False
         if elapsed.steps.size:
             took = float(np.sum(elapsed.steps[2::2]))
@@ -83,8 +88,15 @@ class Costs:
             late.append((float(np.sum(elapsed.steps)) - took - expected) / most)
             is_late = median_low(late) > 1
             seconds = seconds if is_late else took
-        seconds, aside = max(seconds - calls * self.launch, _LEAST), whole - seconds
-        return replace(elapsed, ours=seconds, aside=aside, is_whole=is_late)
+        aside, seconds = whole - seconds, seconds - calls * self.launch
+        least = max(calls, 1) * self.error
+        return replace(
+            elapsed,
+            ours=max(seconds, least),
+            aside=aside,
+            is_whole=is_late,
+            is_short=bool(calls) and seconds < least,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +123,13 @@ class Rehearsal:
     @property
     def launch(self) -> float:
         return median(self._each(2)) if self._seen else 0.0
+
+    @property
+    def error(self) -> float:
+        """How far off that is in most batches; where nothing tells it apart, that of all of it."""
+        each = self._each(2) if self._seen else self._each(1)
+        low, high = np.quantile(each, _MOST)
+        return max(_TICK, float(high - low) / 2)
 
     @property
     def start(self) -> float:

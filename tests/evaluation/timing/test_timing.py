@@ -12,6 +12,7 @@ from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.timing import timing
 from regraph_kg.evaluation.timing.stop import StopRule, WarmUp, summarise
 from regraph_kg.evaluation.timing.timing import (
+    SLEEPING,
     SPINNING,
     MeasuredSeries,
     TimingOptions,
@@ -20,6 +21,7 @@ from regraph_kg.evaluation.timing.timing import (
     measure,
 )
 from regraph_kg.evaluation.worker.handshake import Elapsed
+from regraph_kg.evaluation.worker.steps import Costs
 from regraph_kg.models.evaluation import Outcome
 
 from ..gpu.test_nvml import ScriptedNvml, monitor
@@ -67,6 +69,7 @@ class PacedWorker:
     """Takes `call_seconds` a call, `new_seconds` more on new inputs; says what `claim` makes."""
 
     device_work = 0, 1
+    costs = Costs()
     outside: Failure | None = None
 
     def __init__(
@@ -119,6 +122,14 @@ def test_a_series_says_where_most_samples_are_of_more_than_calls(
     result = timed(worker)
     assert isinstance(result, MeasuredSeries)
     assert result.whole is whole
+
+
+def test_calls_that_the_clock_cannot_tell_are_bounded_by_what_it_can() -> None:
+    worker, bench = PacedWorker(1e-9), PacedBench()
+    result = timed(worker, bench=bench)
+    assert isinstance(result, MeasuredSeries)
+    assert result.short
+    assert min(result.samples) * bench.largest_batch >= SLEEPING.slack_seconds
 
 
 def test_batches_grow_until_the_clock_can_tell() -> None:
