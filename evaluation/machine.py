@@ -13,7 +13,6 @@ from regraph_kg.evaluation.compile.sandboxed import compiler_confinement
 from regraph_kg.evaluation.compile.source_rules import rejected
 from regraph_kg.evaluation.compile.targets import Toolkit, build, compiled_with
 from regraph_kg.evaluation.compile.toolchain import Cuda, find_cuda, find_gcc
-from regraph_kg.evaluation.further import has_threads
 from regraph_kg.evaluation.gpu.device import (
     Cores,
     Gpu,
@@ -37,6 +36,7 @@ from regraph_kg.evaluation.gpu.sanitizer import (
 )
 from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
 from regraph_kg.evaluation.problem.rewrite import to_double
+from regraph_kg.evaluation.races import has_threads
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.session import Programs
 from regraph_kg.evaluation.slot import SessionRules

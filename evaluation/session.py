@@ -19,6 +19,7 @@ from regraph_kg.evaluation.further import FurtherChecks
 from regraph_kg.evaluation.gpu.device import pinned
 from regraph_kg.evaluation.gpu.kernels import KernelTimes, profile
 from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.races import HeldUpThreads
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.slot import Examiner, Plan, SessionRules, Slot
 from regraph_kg.evaluation.staff import Slots
@@ -136,7 +137,8 @@ class Session:
         failure = self._further.fault(serial, program, threads, call_seconds, grade)
         if failure or perturbed is None:
             return failure
-        return self._further.races(perturbed, self._cases(full=False), grade)
+        held_up = HeldUpThreads(self._further.staffing, self._further.team)
+        return held_up.fault(perturbed, self._cases(full=False), self._further.stood, grade)
 
     def time(
         self, slot: Slot, rule: StopRule, call_seconds: float, *, full: bool, audit: bool

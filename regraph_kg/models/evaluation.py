@@ -12,7 +12,9 @@ from regraph_kg.models.base import Frozen, Metric
 from regraph_kg.models.target import Target
 from regraph_kg.models.text import PlainText, digits, seconds, times
 
-Grade = Literal["screening", "full"]  # how thoroughly a candidate was judged (evaluate.py)
+Grade = Literal[
+    "glance", "screening", "full"
+]  # how thoroughly a candidate was judged (evaluate.py)
 
 
 AnswerKind = Literal[

@@ -66,6 +66,7 @@ _CUDA = TargetTraits(
     device="gpu",
     needs="nvcc and a GPU",
     efforts={
+        "glance": TimingEffort(seconds=0.02, workers=1, half_width=0.05),
         "screening": TimingEffort(seconds=0.06, workers=1, half_width=0.01),
         "full": TimingEffort(seconds=0.1, workers=3, half_width=0.005),
     },
@@ -83,6 +84,7 @@ _OPENMP = TargetTraits(
     device="cpu",
     needs="g++ -fopenmp",
     efforts={
+        "glance": TimingEffort(seconds=0.02, workers=1, half_width=0.05),
         "screening": TimingEffort(seconds=0.04, workers=3, half_width=0.02),
         "full": TimingEffort(seconds=0.1, workers=5, half_width=0.02),
     },

@@ -13,12 +13,13 @@ from regraph_kg.evaluation import further
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.further import FurtherChecks, has_threads
+from regraph_kg.evaluation.further import FurtherChecks
 from regraph_kg.evaluation.problem.alterations import altered
 from regraph_kg.evaluation.problem.inputs import generate
 from regraph_kg.evaluation.problem.problem import AbsoluteRule, Array, Problem, load_problem
 from regraph_kg.evaluation.problem.rewrite import to_double
 from regraph_kg.evaluation.problem.types import Alteration
+from regraph_kg.evaluation.races import HeldUpThreads, has_threads
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.slot import SessionRules
 from regraph_kg.evaluation.verify.reference import Case, References
@@ -76,7 +77,8 @@ class Desk:
 
     def races(self, code: str, grade: Grade = "full") -> Failure | None:
         cases = [Case(sizes, 0, 1) for sizes in self.problem.sizes.check]
-        return self.checks.races(self.program(code, perturbed=True), cases, grade)
+        held_up = HeldUpThreads(self.checks.staffing, self.checks.team)
+        return held_up.fault(self.program(code, perturbed=True), cases, self.checks.stood, grade)
 
 
 @pytest.fixture

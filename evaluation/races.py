@@ -1,0 +1,109 @@
+"""Runs of a build whose threads are held up (perturb.cpp): data races show as wrong outputs.
+
+Held up, a wrong output counts, or a crash. A race without consequence accuses nobody, and neither
+does code that takes too long so, nor such as does not compile so.
+
+Not covered: races in what is compiled elsewhere (libraries); those that no delay brings to light.
+"""
+
+import itertools
+import os
+import re
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from regraph_kg.evaluation.problem.problem import shape_text
+from regraph_kg.evaluation.rules import Failure
+from regraph_kg.evaluation.staffed import Staffing
+from regraph_kg.evaluation.verify.reference import Case
+from regraph_kg.evaluation.verify.verify import POISONS
+from regraph_kg.evaluation.worker.spawn import Program, Surroundings
+from regraph_kg.models.evaluation import Grade, Outcome
+
+_THREADS = re.compile(r"\bomp\b|thread|async|std::execution|__gnu_parallel")
+_OFTEN_ELEMENTS, _OFTEN = 2**16, 3
+"""Cases that are called again and again: at most so large, and so many."""
+_MODERATE_ELEMENTS = 2**19  # one that is larger is called as well, at most so large
+_COPIES, _COMMAND_SECONDS = 8, 0.04  # calls between two stops of a worker, and what they may take
+_TEAM_SECONDS = 3.0  # all calls of a team
+_RACES_SECONDS: Mapping[Grade, float] = {"glance": 0.0, "screening": 0.6, "full": 3.0}
+
+
+def has_threads(code: str) -> bool:
+    """Whether a source may run more than one thread."""
+    return _THREADS.search(code) is not None
+
+
+def with_threads(number: int) -> str:
+    """A team in words."""
+    return "with one thread" if number == 1 else f"with {number} threads"
+
+
+@dataclass(frozen=True, slots=True)
+class HeldUpThreads:
+    """Teams of a build whose threads are held up at random; `team` is a secret size of one."""
+
+    staffing: Staffing
+    team: int
+
+    def fault(
+        self, program: Program, cases: Sequence[Case], further: Iterable[Case], grade: Grade
+    ) -> Failure | None:
+        """The first wrong output or crash.
+
+        `cases` are those of a verification, `further` ones are beyond them.
+        """
+        often, teams = self._often(cases, further), self._teams(grade)
+        seconds = _RACES_SECONDS[grade] / len(teams)
+        for asked, given in teams:
+            failure = self._in_team(program, often, asked, given, seconds if given > 1 else 0.0)
+            if failure and failure.outcome in (Outcome.NONDETERMINISTIC, Outcome.CRASHED):
+                fewer = f" (it asked for {asked})" if given < asked else ""
+                text = f"{with_threads(given)}, held up at random{fewer}: {failure.diagnosis}"
+                return replace(failure, diagnosis=text)
+        return None
+
+    def _teams(self, grade: Grade) -> list[tuple[int, int]]:
+        """Threads that OpenMP is set to, and how many it gives."""
+        more = len(os.sched_getaffinity(0)) + 1
+        teams = [(3, 3), (5, 5), (4, 2), (1, 1)]
+        teams += [(team, team) for team in (2, more, self.team)] if grade == "full" else []
+        return list(dict.fromkeys(teams))
+
+    def _in_team(
+        self, program: Program, cases: Sequence[Case], asked: int, given: int, seconds: float
+    ) -> Failure | None:
+        """Run each case again and again for so many seconds, once at least; slow ones seldom."""
+        where = Surroundings(thread_limit=given if given < asked else None)
+        counts = [1] * len(cases)
+        with self.staffing.staffed(program, cases, asked, where, _COPIES) as (worker, check):
+            check.times.all = _TEAM_SECONDS
+            failure, end = worker.start, time.monotonic() + seconds
+            for poison in itertools.cycle(POISONS):
+                for index, case in enumerate(cases):
+                    start = time.monotonic()
+                    if failure or not counts[index]:
+                        continue
+                    failure = check.together(worker, case, poison, counts[index])
+                    each = (time.monotonic() - start) / counts[index]
+                    counts[index] = min(_COPIES, int(_COMMAND_SECONDS / each))
+                if failure or not any(counts) or time.monotonic() > end:
+                    break
+            return failure
+
+    def _often(self, cases: Sequence[Case], further: Iterable[Case]) -> list[Case]:
+        """The largest of the cases that are small enough; one that is larger in all its sizes."""
+        usual = [case for case in cases if case.aligned and not case.version]
+        small = [case for case in usual if self._is_small(case)] or usual[:1]
+        plain = [case for case in further if not case.alteration]
+        larger = [c for c in plain if _OFTEN_ELEMENTS < self._elements(c) <= _MODERATE_ELEMENTS]
+        by_shape = {shape_text(case.sizes): case for case in small}
+        often = sorted(by_shape.values(), key=self._elements)[-_OFTEN:]
+        return [*often, *sorted(larger, key=lambda case: min(case.sizes.values()))[-1:]]
+
+    def _elements(self, case: Case) -> int:
+        return self.staffing.problem.elements(case.sizes)
+
+    def _is_small(self, case: Case) -> bool:
+        return self._elements(case) <= _OFTEN_ELEMENTS
