@@ -36,6 +36,7 @@ GONE: Mapping[str, str] = {
     "embedder_document_prompt": "the prompts that a sentence-transformers model declares itself",
     "embedder_query_prompt": "the prompts that a sentence-transformers model declares itself",
     "store_ca": "SSL_CERT_FILE, which every TLS connection of this machine reads",
+    "isolation": "a process for each candidate, always",
     "stop_at_roof": "regraph optimize --set limit.seconds=600 ends a search early",
 }
 """Settings of earlier versions, and what does their work now."""
@@ -67,8 +68,6 @@ class Settings(BaseModel):
     """What can be made again: objects, truths, peaks; on Linux ~/.cache/regraph."""
     gpu: int = Field(default=0, ge=0)
     """Which GPU judges, as CUDA counts those it may see."""
-    isolation: Literal["fresh", "shared"] = "fresh"
-    """"fresh": a process for each candidate; "shared": one for many, only for code you trust."""
     workers: str | None = None
     """Ray cluster whose hosts judge: "auto", "HOST:PORT" or "ray://HOST:PORT"; None: this host.
 

@@ -36,7 +36,7 @@ from regraph_kg.evaluation.hosts.process import JudgeProcess
 from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.problem.problem import Problem, ProjectProblem
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
-from regraph_kg.evaluation.slot import Isolation, SessionRules
+from regraph_kg.evaluation.slots import SessionRules
 from regraph_kg.models.evaluation import EvalReport, Grade
 from regraph_kg.models.target import ON_CPU, ON_GPU, TARGETS, Target
 
@@ -94,7 +94,6 @@ class PoolOptions:
 
     grade: Grade = "screening"
     limits: JudgeLimits | None = None
-    isolation: Isolation = "fresh"
     tries: int = 2  # judges that a candidate may cost before it fails with an error of the judge
 
 
@@ -156,7 +155,6 @@ class JudgePool(Judges):
             cache,
             grade=options.grade,
             limits=options.limits,
-            isolation=options.isolation,
             gpu=0 if device == "cpu" else device,
         )
         own_cores = device != "cpu" and cores_of(device, len(_gpus())) is not None
