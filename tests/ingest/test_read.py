@@ -109,7 +109,7 @@ def test_bad_lines_stop_nothing_and_keep_their_numbers() -> None:
     ("data", "said"),
     [
         (GOOD[:-1] + b', "serial": "int y;"}', 'key "serial" stands there twice'),
-        (GOOD.replace(b'"code"', b'"label": "T", "code"'), 'steps.0: key "label" stands there'),
+        (GOOD.replace(b'"code"', b'"label": "T", "code"'), 'key "label" stands there'),
         (GOOD[:-1] + b', "x_mine": [{"a": 1, "a": 1}]}', 'key "a" stands there twice'),
     ],
 )
