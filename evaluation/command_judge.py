@@ -17,13 +17,14 @@ import re
 import secrets
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
 from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.compile.own_folder import own_folder
 from regraph_kg.evaluation.compile.sandboxed import Ran, compiler_confinement, run_project
 from regraph_kg.evaluation.gpu.device import machine_facts, openmp_device, threads, turn
 from regraph_kg.evaluation.problem.project import ProjectProblem, copy, digest_of, words
@@ -142,7 +143,8 @@ class ProjectSession:
 
     def __init__(self, problem: ProjectProblem, limits: JudgeLimits) -> None:
         self.problem, self._limits = problem, limits
-        self._root = Path(tempfile.mkdtemp(prefix="regraph-project-"))
+        self._folders = ExitStack()
+        self._root = self._folders.enter_context(own_folder())
         self._work = self._root / "work"
         self._unchanged, self._built = self._root / "unchanged", self._root / "built"
         environment = problem.environment_folder
@@ -156,6 +158,7 @@ class ProjectSession:
     def close(self) -> None:
         """Remove the copies; idempotent."""
         remove(self._root)
+        self._folders.close()
 
     def open(self, tell: Callable[[str], None]) -> None:
         """Build, test and time the project as it stands. Raises `BadInput` where that fails."""
