@@ -16,13 +16,13 @@ import os
 import secrets
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.compile.own_folder import own_folder
 from regraph_kg.evaluation.compile.sandboxed import Ran, compiler_confinement, run_project
 from regraph_kg.evaluation.gpu.device import machine_facts, openmp_device, threads, turn
 from regraph_kg.evaluation.problem.project import ProjectProblem, copy, digest_of, words
@@ -128,13 +128,13 @@ def open_project(
     problem: ProjectProblem, limits: JudgeLimits, tell: Callable[[str], None]
 ) -> "Iterator[ProjectSession]":
     """A project built, tested and timed as it stands. Raises `BadInput` where that fails."""
-    root = Path(tempfile.mkdtemp(prefix="regraph-project-"))
-    try:
+    with own_folder() as root:
         session = ProjectSession(problem, limits, root)
-        session.begin(tell)
-        yield session
-    finally:
-        remove(root)
+        try:
+            session.begin(tell)
+            yield session
+        finally:
+            remove(root)
 
 
 class ProjectSession:
