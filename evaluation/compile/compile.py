@@ -6,17 +6,13 @@ confined and, with -march=native, the CPU's features.
 Not covered: the object's behaviour when it is loaded (worker.py).
 """
 
-import contextlib
 import errno
 import functools
 import hashlib
 import os
 import re
-import shutil
-import stat
 import tempfile
 import threading
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,7 +82,6 @@ def _names(file: str, taken: str) -> Command:
 
 
 _UNFIT = re.compile("Unsupported gpu architecture.*|unsupported GNU version.*")
-_FOLDER, _STALE_SECONDS = "regraph-compile-", 3600.0
 _CANDIDATES = ("candidate.cpp", "candidate.cu")
 _HARNESS = Path(__file__).parents[1] / "worker" / "harness"
 
@@ -112,8 +107,6 @@ class Compiler:
         self._sandbox = sandbox
         self._cache = Cache(cache)
         self._building: dict[str, threading.Lock] = {}
-        self._cache.sweep()
-        _sweep()
 
     def close(self) -> None:
         """Release its entries of the cache."""
@@ -253,8 +246,8 @@ class Compiler:
             self._building.pop(key, None)
 
     def _compile(self, job: Compilation, key: str, keep: bool) -> Path | Failure:
-        with tempfile.TemporaryDirectory(prefix=_FOLDER) as directory:
-            result = self._build(job, Path(directory))
+        with self._cache.building() as directory:
+            result = self._build(job, directory)
             return result if isinstance(result, Failure) else self._cache.put(key, result, keep)
 
     def _build(self, job: Compilation, directory: Path) -> bytes | Failure:
@@ -312,16 +305,6 @@ class Compiler:
                     (innocent / "work" / name).touch()
             if run([result.command], innocent, job.reads, self._limits, self._sandbox).code:
                 raise ToolError(f"nvcc: {plain(unfit[0])[:200]}; install another CUDA toolkit")
-
-
-def _sweep() -> None:
-    """Remove folders, an hour old or older, of compilations whose judge was killed."""
-    for path in Path(tempfile.gettempdir()).glob(f"{_FOLDER}{'[a-z0-9_]' * 8}"):
-        with contextlib.suppress(OSError):
-            status = path.lstat()
-            old = time.time() - status.st_mtime > _STALE_SECONDS
-            if old and status.st_uid == os.geteuid() and stat.S_ISDIR(status.st_mode):
-                shutil.rmtree(path, ignore_errors=True)
 
 
 def signature_header(problem: Problem) -> str:
