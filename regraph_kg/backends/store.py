@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from regraph_kg.backends import schema, vectors, write
+from regraph_kg.backends import vectors, write
 from regraph_kg.backends.bolt import OnBolt, Query
 from regraph_kg.backends.evidence import Pair
 from regraph_kg.backends.statistics import (
@@ -23,6 +23,7 @@ from regraph_kg.backends.statistics import (
     successor,
     together,
 )
+from regraph_kg.errors import StoreError
 from regraph_kg.graph import SCHEMA_VERSION, Embed, Replan
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import (
@@ -48,6 +49,8 @@ from regraph_kg.models.trajectory import Trajectory
 P = ParamSpec("P")
 T = TypeVar("T")
 
+PRODUCT = "regraph-kg"
+OLDEST = 2  # the oldest version whose trajectories a rebuild reads
 MOST_ROWS = 1_000_000  # largest LIMIT sent: the embedded store allocates for it at once
 PAGE = 500  # trajectories read at a time
 PURGED = 500  # trajectories that one transaction of a purge deletes
@@ -73,7 +76,38 @@ class BoltStore(OnBolt):
     """A technique graph behind a Bolt connection; `graph.GraphStore` is the contract."""
 
     def apply_schema(self, *, rebuild: bool = False) -> None:
-        schema.prepare(self._bolt, rebuild=rebuild)
+        # A database is ours when it carries our stamp, (:Meta), which the last statement of
+        # cypher/schema.cypher writes. Each may run again, after a kill or beside another process.
+        (row,) = self._bolt.rows("read_stamp")
+        place = self._bolt.place
+        version = row["schema_version"]
+        if row["empty"]:
+            self._bolt.define_all("schema")
+        elif row["products"] != [PRODUCT]:
+            raise StoreError(
+                f"{place}: holds another product's data;"
+                " name an empty database (REGRAPH_STORE_DATABASE) or server"
+            )
+        elif not OLDEST <= version <= SCHEMA_VERSION:
+            raise StoreError(
+                f"{place}: graph has schema {version}, this program needs {SCHEMA_VERSION}:"
+                " export it with the program that made it (regraph graph export), and ingest that"
+                " into an empty database"
+            )
+        elif rebuild:
+            if version < SCHEMA_VERSION:
+                self._bolt.define_all("schema")  # what an older graph lacks
+        elif row["rebuilding"]:
+            raise StoreError(
+                f"{place}: is being rebuilt; if that was interrupted, nothing is lost: run"
+                " regraph ingest --rebuild again"
+            )
+        elif version < SCHEMA_VERSION:
+            raise StoreError(
+                f"{place}: an older regraph wrote this graph (schema {version}, this program"
+                f" needs {SCHEMA_VERSION}); nothing is lost: regraph ingest --rebuild brings it"
+                " over"
+            )
 
     def add_techniques(self, techniques: Sequence[Technique]) -> int:
 
@@ -252,7 +286,7 @@ class BoltStore(OnBolt):
         for statistics in self.transitions():
             pairs[Pair(statistics.source, statistics.target)] += statistics.examples
         return GraphStats(
-            product=schema.PRODUCT,
+            product=PRODUCT,
             schema_version=SCHEMA_VERSION,
             techniques=len(self.techniques()),
             transitions=pairs.total(),
