@@ -103,6 +103,7 @@ def _opened(settings: Settings) -> Judge:
 def evaluate(settings: Settings, problem: str, candidate: Candidate, grade: Grade) -> EvalReport:
     """Judge a candidate; `BadInput` where the problem has an error."""
     judge = _opened(settings)
+    # no check of the problem changes what the source rules refuse
     find = find_problem if is_refused(candidate) else good_problem
     return judge.evaluate(candidate, find(settings, problem), grade=grade)
 
