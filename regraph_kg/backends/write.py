@@ -343,7 +343,11 @@ def _missing_properties(
 ) -> dict[str, dict[str, object]]:
     """Properties that known techniques lack, by id, with further aliases."""
     rows = ask("read_techniques", ids=sorted({t.id for t in techniques})) if techniques else []
-    current = {row["id"]: _read_technique(row["id"], row["technique"]) for row in rows}
+    current: dict[str, Technique] = {}
+    for key, properties in ((row["id"], row["technique"]) for row in rows):
+        # Neo4j shows one in creation in part, and it is read again under a lock.
+        parts = {"id": key, "name": key, "target": key.partition("/")[0]}
+        current[key] = Technique.model_validate(parts | dict(properties))
     taught: dict[str, dict[str, object]] = {}
     for technique in techniques:
         if (now := current.get(technique.id)) is None:
@@ -354,12 +358,6 @@ def _missing_properties(
         if after != now:
             taught.setdefault(technique.id, {}).update(missing)
     return taught
-
-
-def _read_technique(key: str, properties: Mapping[str, Any]) -> Technique:
-    """A technique; Neo4j shows one in creation in part, and it is read again under a lock."""
-    parts = {"id": key, "name": key, "target": key.partition("/")[0]}
-    return Technique.model_validate(parts | dict(properties))
 
 
 def delete(ask: Query, ids: Sequence[str]) -> PurgeCounts:
