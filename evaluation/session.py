@@ -190,7 +190,7 @@ class Session:
         """Time as many workers as the grade asks for; the verified one, if given, is the first."""
         target, full = evaluation.traits, evaluation.grade == "full"
         assert evaluation.program
-        watch = LoadWatch(self._rules.cores)
+        watch = LoadWatch(self._rules.cores, self._rules.monitor)
         with self.slots.silence(evaluation.program) if full else nullcontext():
             result = self._time_workers(slot, evaluation)
             load = watch.found()

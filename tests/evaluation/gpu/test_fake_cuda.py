@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from regraph_kg.evaluation.slots import Slots
 
 from regraph_kg.evaluation import evaluate, machine
 from regraph_kg.evaluation.compile.device_pointers import for_device_pointers
@@ -17,6 +16,7 @@ from regraph_kg.evaluation.evaluation import WHOLE
 from regraph_kg.evaluation.gpu.device import Cores
 from regraph_kg.evaluation.problem.problem import Array, Problem, load_problem
 from regraph_kg.evaluation.rules import Defences
+from regraph_kg.evaluation.slots import Slots
 from regraph_kg.evaluation.timing import batches
 from regraph_kg.evaluation.worker import handshake
 from regraph_kg.evaluation.worker.handshake import Elapsed
