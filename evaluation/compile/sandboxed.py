@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.compile.own_folder import PREFIX
 from regraph_kg.evaluation.compile.toolchain import SYSTEM_FOLDERS
 from regraph_kg.evaluation.problem.capacity import memory_limit
 from regraph_kg.evaluation.rules import JudgeLimits
@@ -159,6 +160,7 @@ def _orders(
         "readable": [*SYSTEM_FOLDERS, *readable, *folders],
         "environment": {"PATH": _PATH, "LANG": "C", "TMPDIR": work},
         "parent": os.getpid(),
+        "own": str(directory) if directory and directory.name.startswith(PREFIX) else "",
         "memory_bytes": _memory_bytes(),
         "file_bytes": FILE_BYTES,
         "strict": False,
