@@ -18,7 +18,7 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -128,12 +128,16 @@ def _launch(orders: dict[str, Any], seconds: float, part: slice) -> Ran:
     Raises `ToolError` where their sandbox did not start.
     """
     commands = [tuple(command) for command in orders["commands"]]
-    with _memory_file("said") as output, _memory_file("report") as report:
-        code = _exit_code({**orders, "report": report}, output, seconds)
-        size = os.fstat(output).st_size
+    # In memory, as the disk may be full.
+    with (
+        open(os.memfd_create("said"), "rb") as output,
+        open(os.memfd_create("report"), "rb") as report,
+    ):
+        code = _exit_code({**orders, "report": report.fileno()}, output.fileno(), seconds)
+        size = os.fstat(output.fileno()).st_size
         start, end, _ = part.indices(size)
-        words = os.pread(output, end - start, start).decode(errors="backslashreplace")
-        content = os.pread(report, _SAID_BYTES, 0)
+        words = os.pread(output.fileno(), end - start, start).decode(errors="backslashreplace")
+        content = report.read(_SAID_BYTES)
     if code is None:
         return Ran(commands[-1], None, words, (), cut=size > end - start)
     if not content and code != -signal.SIGKILL:
@@ -182,16 +186,6 @@ def compiler_confinement() -> Confinement:
         "allow user namespaces (sysctl user.max_user_namespaces), or start Linux 5.13 or later"
         " with landlock in its lsm= list",
     )
-
-
-@contextlib.contextmanager
-def _memory_file(name: str) -> Iterator[int]:
-    """An anonymous file in memory: the disk may be full."""
-    descriptor = os.memfd_create(name)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def _exit_code(orders: dict[str, Any], output: int, seconds: float) -> int | None:
