@@ -25,8 +25,8 @@ import numpy as np
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.evidence import Pair
 from regraph_kg.errors import BadInput, StoreError
-from regraph_kg.graph import Embed
 from regraph_kg.models.graph import (
+    Embed,
     EmbeddedKind,
     EmbeddingProgress,
     EmbeddingSpace,

@@ -37,8 +37,14 @@ from regraph_kg.backends.statistics import (
     trajectory_counts,
 )
 from regraph_kg.errors import StoreError
-from regraph_kg.graph import SCHEMA_VERSION, Replan
-from regraph_kg.models.graph import MergeCounts, MergePlan, PurgeCounts, StoredTrajectory
+from regraph_kg.models.graph import (
+    SCHEMA_VERSION,
+    MergeCounts,
+    MergePlan,
+    PurgeCounts,
+    Replan,
+    StoredTrajectory,
+)
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import FailedStep
 
