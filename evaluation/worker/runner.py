@@ -29,6 +29,10 @@ _LARGE_BYTES = 32 * 2**20
 """A shape with more gets a process and memory of its own, which it does not keep for long."""
 
 
+class TooSlow(BadInput):
+    """A call of trusted code did not end in time."""
+
+
 class Runner:
     """Calls one trusted program on given inputs, in one process that is started when first asked.
 
@@ -142,7 +146,7 @@ class Runner:
         if failure:
             late = failure.outcome is Outcome.TIMED_OUT
             remedy = "; make the shape smaller, or this code faster" if late else ""
-            raise BadInput(
+            raise (TooSlow if late else BadInput)(
                 f"problem {self._problem.name}: {self._name} fails: {failure.diagnosis}{remedy}"
             )
 

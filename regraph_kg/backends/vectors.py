@@ -25,8 +25,8 @@ import numpy as np
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.evidence import Pair
 from regraph_kg.errors import BadInput, StoreError
-from regraph_kg.graph import Embed
 from regraph_kg.models.graph import (
+    Embed,
     EmbeddedKind,
     EmbeddingProgress,
     EmbeddingSpace,
@@ -113,22 +113,17 @@ def _property(ask: Query, vector: Vector) -> str:
 
 
 def _examples(rows: Iterable[GraphRow]) -> tuple[Example, ...]:
-    return tuple(
-        Example.read(
-            row["example"]
-            | {"source": row["source"], "target": row["target"], "similarity": _similarity(row)}
-        )
-        for row in rows
-        if Example.is_complete(row["example"])
-    )
-
-
-def _similarity(row: GraphRow) -> float | None:
-    """The cosine: scores are cosines in one store, (1 + cosine) / 2 in the other."""
-    if row["score"] is None:
-        return None
-    cosine = (row["score"] - row["zero"]) / (1 - row["zero"])
-    return float(min(1.0, max(-1.0, cosine)))
+    found = []
+    for row in rows:
+        similarity = None
+        if row["score"] is not None:
+            # Scores are cosines in one store, (1 + cosine) / 2 in the other.
+            cosine = (row["score"] - row["zero"]) / (1 - row["zero"])
+            similarity = float(min(1.0, max(-1.0, cosine)))
+        if Example.is_complete(row["example"]):
+            ends = {"source": row["source"], "target": row["target"]}
+            found.append(Example.read(row["example"] | ends | {"similarity": similarity}))
+    return tuple(found)
 
 
 def embed_examples(
@@ -139,20 +134,19 @@ def embed_examples(
         bolt.write(partial(_name_space, space=None))
     if bolt.read(space_of) is None:
         yield from _clear(bolt)
-    bolt.write(partial(_claim, space=space))
+
+    def claim(ask: Query) -> None:
+        ask("lock_stamp")
+        current = space_of(ask)
+        if current is None:
+            _name_space(ask, space)
+        elif current != space:
+            raise space_mismatch(current, space)
+
+    bolt.write(claim)
     yield from _fill(bolt, space, embed)
     bolt.read(partial(_require, space=space))  # where another process has filled all of it
     _index(bolt, space)
-
-
-def _claim(ask: Query, space: EmbeddingSpace) -> None:
-    """Make `space` the graph's; `BadInput` where it has another one."""
-    ask("lock_stamp")
-    current = space_of(ask)
-    if current is None:
-        _name_space(ask, space)
-    elif current != space:
-        raise space_mismatch(current, space)
 
 
 def _name_space(ask: Query, space: EmbeddingSpace | None) -> None:
