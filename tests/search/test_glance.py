@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.runs.choice import usual_settings
 from regraph_kg.search.executor import Alone
@@ -15,6 +16,8 @@ from tests.search.toy import (
     SEAL,
     TASK,
     Toy,
+    code,
+    fenced,
     hashed,
     header,
     judge,
@@ -33,20 +36,26 @@ class GlancingJudge:
         self.grades: dict[str, str] = {}
 
     def __call__(self, candidate: Candidate) -> EvalReport:
-        code = candidate.code
-        report = judge(candidate)
-        self.grades[code] = "screening" if code in self.grades else "glance"
-        if self.grades[code] == "screening" and hashed(code).random() < 0.5:
+        report, text = judge(candidate), candidate.code
+        self.grades[text] = "screening" if text in self.grades else "glance"
+        if self.grades[text] == "screening" and hashed(text).random() < 0.5:
             wrong = {"outcome": Outcome.WRONG_ANSWER, "speedup": None, "diagnosis": "wrong at 7"}
             return report.model_copy(update=wrong)
-        return report.model_copy(update={"grade": self.grades[code]})
+        return report.model_copy(update={"grade": self.grades[text]})
+
+
+def climbing(key: PromptKey) -> str | None:
+    """Ever faster code where no graph is walked: it is built on."""
+    if key.path:
+        return noisy_script(3, failures=0.1)(key)
+    return fenced(code(0.3 + 0.02 * key.attempt, key.attempt))
 
 
 def searched(
     method: str, folder: Path
 ) -> tuple[tuple[SimulationRecord, ...], GlancingJudge, RunRecord]:
     glancing = GlancingJudge()
-    toy = Toy(FORK, noisy_script(3, failures=0.1), evaluate=glancing)
+    toy = Toy(FORK, climbing, evaluate=glancing)
     head = header(40, settings=usual_settings(method))
     with Trace.create(folder, head, SEAL) as trace:
         traced(toy, trace, head)
@@ -77,7 +86,7 @@ def test_what_falls_is_no_base_no_best_and_no_evidence(method: str, tmp_path: Pa
         for step in way.steps
         if step.measurements
     }
-    assert with_evidence <= {code for code, grade in glancing.grades.items() if grade != "glance"}
+    assert with_evidence <= {text for text, grade in glancing.grades.items() if grade != "glance"}
     assert not with_evidence & {step.code for step in fallen}
 
 
