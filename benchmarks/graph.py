@@ -20,7 +20,7 @@ import neo4j
 
 from benchmarks.servers import Server, embedded, neo4j_server
 from benchmarks.walks import DEVICES, HOTTEST, IDS, START, STEPS, Walks, vocabulary
-from regraph_kg.graph import GraphStore
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
 from regraph_kg.wiring.names import open_cascade
@@ -59,7 +59,9 @@ def grow(server: Server, walks: Walks, examples: int) -> dict[str, int]:
         for _ in range(examples // (LINES * STEPS)):
             lines = io.BytesIO(walks.lines(LINES))
             start, used, served = time.perf_counter(), time.process_time(), server.cpu_seconds()
-            for batch in pipeline.ingest(read(split(lines)), store, cascade):
+            for batch in (
+                one.merged(store) for one in pipeline.portions(read(split(lines)), cascade)
+            ):
                 assert not batch.rejected
             seconds += time.perf_counter() - start
             client += time.process_time() - used

@@ -32,13 +32,6 @@ SENT_TO: Mapping[str, tuple[str, ...]] = {
     "openai_key": ("openai_url",),
 }
 """Each secret, and the settings that say who gets to see it."""
-GONE: Mapping[str, str] = {
-    "embedder_document_prompt": "the prompts that a sentence-transformers model declares itself",
-    "embedder_query_prompt": "the prompts that a sentence-transformers model declares itself",
-    "store_ca": "SSL_CERT_FILE, which every TLS connection of this machine reads",
-    "stop_at_roof": "regraph optimize --set limit.seconds=600 ends a search early",
-}
-"""Settings of earlier versions, and what does their work now."""
 
 
 class Settings(BaseModel):
@@ -137,8 +130,14 @@ def read_settings(**flags: object) -> Settings:
             f" token and run code here: {_trusted('workers')}"
         )
     # a project's folder may tell less of the user's sources, never more
-    if origins.get("disclose") == "folder":
-        _keep_narrow(values["disclose"], layers["user"].get("disclose"))
+    order: list[object] = list(get_args(Disclosure))
+    folder, user = values.get("disclose"), layers["user"].get("disclose")
+    known = origins.get("disclose") == "folder" and user in order and folder in order
+    if known and order.index(folder) < order.index(user):
+        raise BadInput(
+            f"{FILE} of this folder says disclose {folder!r}, your own settings {user!r}, which"
+            f" tells less: {_trusted('disclose')}"
+        )
     try:
         return Settings.model_validate(values | {"origins": origins})
     except ValidationError as error:
@@ -170,16 +169,6 @@ def _guard_secrets(values: Mapping[str, Any], origins: Mapping[str, Origin]) -> 
                     f" {without_login(str(values[address]))!r}, and {holder} {secret}, which is not"
                     f" sent there: {_trusted(address)}"
                 )
-
-
-def _keep_narrow(folder: object, user: object) -> None:
-    """Raise `BadInput` where the current folder's file tells more of sources than the user's."""
-    order: list[object] = list(get_args(Disclosure))
-    if user in order and folder in order and order.index(folder) < order.index(user):
-        raise BadInput(
-            f"{FILE} of this folder says disclose {folder!r}, your own settings {user!r}, which"
-            f" tells less: {_trusted('disclose')}"
-        )
 
 
 def _trusted(name: str) -> str:
@@ -242,8 +231,6 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _instead(name: str, written: Callable[[str], str]) -> str:
     """What to do about a name that is no setting; `written` is how a setting is called there."""
-    if name in GONE:
-        return f" any more: {GONE[name]}"
     if near := difflib.get_close_matches(name, setting_names(), 1):
         return f"; did you mean {written(near[0])}?"
     return "; unset it: regraph docs --settings lists all"

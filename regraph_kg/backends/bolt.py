@@ -133,7 +133,10 @@ class Bolt:
                     with self._session(neo4j.WRITE_ACCESS) as session:
                         return session.execute_write(lambda tx: work(self._query(tx)))
                 except (exceptions.IncompleteCommit, exceptions.Neo4jError, Overtaken) as error:
-                    if clash == CLASH_TRIES or not _is_clash(error):
+                    # another writer was in the way: the next try sees its changes
+                    first = (exceptions.ConstraintError, exceptions.IncompleteCommit, Overtaken)
+                    met = getattr(error, "code", None) in (GONE_MEANWHILE, DEADLOCK)
+                    if clash == CLASH_TRIES or not (met or isinstance(error, first)):
                         raise
                 time.sleep(FIRST_RETRY_SECONDS * 2**clash)
                 clash += 1
@@ -215,17 +218,14 @@ class Bolt:
                 except exceptions.Neo4jError as error:
                     if not error.is_retryable() and error.code not in OVERTAKEN:
                         raise
-                    if error.code == INDEX_ALONE and clash == CLASH_TRIES - 1:
-                        self._drop_index(session, statement)
+                    named = re.match(r"CREATE CONSTRAINT (\w+)", statement)
+                    if named and error.code == INDEX_ALONE and clash == CLASH_TRIES - 1:
+                        drop = queries.text("drop_index", self._engine)
+                        session.run(drop, name=named[1]).consume()
                     time.sleep(FIRST_RETRY_SECONDS * 2**clash)
                 else:
                     return
             session.run(statement, parameters).consume()
-
-    def _drop_index(self, session: neo4j.Session, statement: str) -> None:
-        named = re.match(r"CREATE CONSTRAINT (\w+)", statement)
-        if named:
-            session.run(queries.text("drop_index", self._engine), name=named[1]).consume()
 
     def close(self) -> None:
         """Close every connection; idempotent."""
@@ -378,13 +378,6 @@ class _HiddenRows(list[object]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} rows>"
-
-
-def _is_clash(error: Exception) -> bool:
-    """Whether another writer was in the way, so that the next try sees its changes."""
-    if isinstance(error, exceptions.ConstraintError | exceptions.IncompleteCommit | Overtaken):
-        return True
-    return getattr(error, "code", None) in (GONE_MEANWHILE, DEADLOCK)
 
 
 def _embedded_failure(folder: Path) -> str:

@@ -142,6 +142,10 @@ class Evidence:
 
 def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]:
     """Properties of the (:Trajectory) node with id `key`; nulls are left out by the store."""
+    # The sender's own fields, except those of measurements and failures, which hold their own.
+    steps = {str(number): step.own for number, step in enumerate(trajectory.steps, 1) if step.own}
+    by_place = {"trajectory": trajectory.own, "source": trajectory.source.own, "steps": steps}
+    present = {place: fields for place, fields in by_place.items() if fields}
     return {
         "id": key,
         "ref": trajectory.ref,
@@ -149,7 +153,7 @@ def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]
         "target": trajectory.target,
         "disclosed": stored_disclosure(trajectory.disclosed),
         **trajectory.source.model_dump(include=_SOURCE),
-        "own": _sender_fields(trajectory),
+        "own": json.dumps(present) if present else None,
         "learner": evidence.learner,
         "steps": len(trajectory.steps),
         "path": list(evidence.path),
@@ -260,20 +264,16 @@ def _order(measurement: Measurement) -> tuple[float, int, str, str, str, str, st
     return (measurement.time, judge_version(measurement), measurement.run, *who)
 
 
-def _sender_fields(trajectory: Trajectory) -> str | None:
-    """The sender's own fields as JSON, except those of measurements and failures."""
-    steps = {str(number): step.own for number, step in enumerate(trajectory.steps, 1) if step.own}
-    by_place = {"trajectory": trajectory.own, "source": trajectory.source.own, "steps": steps}
-    present = {place: fields for place, fields in by_place.items() if fields}
-    return json.dumps(present) if present else None
-
-
 def latest(measured: Measurements) -> dict[str, Any]:
     """The properties of a TRANSITION that its measurements decide."""
     # An older judge's figures stay in the JSON, and decide nothing.
     counted = standing(measured)
     last = counted[-1] if counted else None
-    effects = effects_of(counted)
+    effects: dict[str, float] = {}
+    for m in counted:  # the later ones last, so that a device has its latest effect
+        if m.outcome is Outcome.PASSED:
+            effects[m.device] = m.effect or effects.get(m.device, UNTIMED)
+    effects = dict(sorted(effects.items()))
     return {
         "verified": bool(effects),
         "verified_on": list(effects),
@@ -285,12 +285,3 @@ def latest(measured: Measurements) -> dict[str, Any]:
         "toolchain": last and last.toolchain,
         "measurements": _STEP.dump_json(measured).decode(),
     }
-
-
-def effects_of(counted: Measurements) -> dict[str, float]:
-    """The latest effect on each device where a step passed, sorted; of `standing` measurements."""
-    effects: dict[str, float] = {}
-    for m in counted:  # the later ones last
-        if m.outcome is Outcome.PASSED:
-            effects[m.device] = m.effect or effects.get(m.device, UNTIMED)
-    return dict(sorted(effects.items()))

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 from regraph_kg.backends import embedded, queries
 from regraph_kg.backends.address import Address
 from regraph_kg.backends.embedded import ServerState
-from regraph_kg.errors import file_errors
-from regraph_kg.graph import GraphStore, ReadOnlyGraph
 from regraph_kg.settings import Settings
 
 if TYPE_CHECKING:
     from regraph_kg.backends.bolt import Bolt
+    from regraph_kg.backends.reader import BoltReader
+    from regraph_kg.backends.store import GraphStore
 
 
 def open_store(
     settings: Settings, *, retry_seconds: float = 15.0, rebuild: bool = False
-) -> GraphStore:
+) -> "GraphStore":
     """The graph store of these settings, its schema applied; the embedded one is started if needed.
 
     `rebuild`: also one of an older version, or that an interrupted rebuild left (for `rebuild`).
@@ -30,9 +30,9 @@ def open_store(
     Close it after use. Raises `StoreError` when it is down, foreign, of another version, or rejects
     the login; passing conflicts and outages are retried for `retry_seconds`.
     """
-    from regraph_kg.backends.store import BoltStore  # noqa: PLC0415
+    from regraph_kg.backends.store import GraphStore  # noqa: PLC0415
 
-    store = BoltStore(_bolt(store_address(settings), retry_seconds))
+    store = GraphStore(_bolt(store_address(settings), retry_seconds))
     try:
         store.apply_schema(rebuild=rebuild)
     except BaseException:
@@ -48,7 +48,7 @@ def _bolt(where: Address, retry_seconds: float = 15.0) -> "Bolt":
     return Bolt(where, retry_seconds=retry_seconds)
 
 
-def open_reader(settings: Settings) -> ReadOnlyGraph:
+def open_reader(settings: Settings) -> "BoltReader":
     """A reader of these settings' graph, which changes nothing. Close it after use."""
     from regraph_kg.backends.reader import BoltReader  # noqa: PLC0415
 
@@ -94,7 +94,4 @@ def browser_query(path: Sequence[str]) -> str:
     return statement.replace("$path", json.dumps(list(path)), 1)
 
 
-def write_browser_pack(folder: Path) -> tuple[Path, Path]:
-    """Write saved queries and a style for Neo4j Browser into a folder; their paths."""
-    with file_errors(folder, "give a folder to write into"):
-        return queries.write_pack(folder)
+write_browser_pack = queries.write_pack

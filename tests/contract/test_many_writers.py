@@ -12,7 +12,7 @@ import pytest
 
 from regraph_kg.backends import write
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
-from regraph_kg.graph import GraphStore
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
 from regraph_kg.models.graph import MergePlan, Provenance
@@ -34,7 +34,10 @@ def ingest_file(settings: Settings, path: Path) -> int:
     with closing(open_store(settings, retry_seconds=RETRY_SECONDS)) as store:
         cascade = lexical(pipeline.open_vocabulary(store, VOCABULARY))
         with path.open("rb") as file:
-            batches = pipeline.ingest(read(split(file)), store, cascade, batch_lines=BATCH)
+            batches = (
+                one.merged(store)
+                for one in pipeline.portions(read(split(file)), cascade, batch_lines=BATCH)
+            )
             return sum(not batch.rejected for batch in batches)
 
 
