@@ -28,7 +28,6 @@ from regraph_kg.evaluation.verify.covering import unaligned_shape
 from regraph_kg.evaluation.verify.reference import References
 from regraph_kg.evaluation.verify.timed_inputs import Contents
 from regraph_kg.evaluation.verify.verify import CallTimes, Verification
-from regraph_kg.evaluation.worker.cipher import Cipher
 from regraph_kg.evaluation.worker.process import leaving, wait_for_leaving
 from regraph_kg.evaluation.worker.sealing import Sealing
 from regraph_kg.evaluation.worker.shared_memory import Call, Layout, SharedMemory
@@ -49,7 +48,6 @@ class SessionRules:
     """What surrounds its candidates' workers."""
     judge_cores: frozenset[int] | None = None  # what the judge keeps to while it times
     monitor: GpuMonitor | None = None
-    cipher: Cipher | None = None  # masks inputs for metric "device"
 
     @property
     def cores(self) -> frozenset[int]:
@@ -103,7 +101,7 @@ class Plan:
     def bench(self, shared: SharedMemory, contents: Contents) -> Bench:
         """A draw of inputs for one candidate."""
         seed, rules = self._rng.getrandbits(128), self._rules
-        sealing = Sealing(shared, rules.cipher)
+        sealing = Sealing(shared)
         return Bench(sealing, self._timed, contents, self.pool, seed, rules.defences)
 
 
