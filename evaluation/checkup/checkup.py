@@ -9,10 +9,10 @@ are like those of real use; a GPU's memory.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
-from functools import cached_property
+from contextlib import ExitStack
+from functools import cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.calibrate import (
@@ -20,7 +20,6 @@ from regraph_kg.evaluation.checkup.calibrate import (
     Calibration,
     Trials,
     lower_bits,
-    measured,
 )
 from regraph_kg.evaluation.checkup.findings import (
     Checkup,
@@ -78,7 +77,10 @@ class Checker:
 
     def _look(self, problem: Problem) -> Iterator[ProblemFinding]:
         """What the checks find, up to the first that finds an error."""
-        with closing(Subject(problem, self._compiler, self._limits)) as subject:
+        with ExitStack() as opened:
+            start = partial(Trials, problem, self._compiler, self._limits)
+            trials = cache(lambda: opened.enter_context(start()))
+            subject = Subject(problem, self._compiler, trials)
             for name, look in CHECKS:
                 self._tell(f"{problem.name}: {name}")
                 try:
@@ -91,26 +93,12 @@ class Checker:
                     return
 
 
-@dataclass
-class Subject:
-    """A problem that is looked at, and what several checks need of it. Close it."""
+class Subject(NamedTuple):
+    """A problem that is looked at, and what checks need of it."""
 
     problem: Problem
     compiler: Compiler
-    limits: JudgeLimits
-    _open: ExitStack = field(default_factory=ExitStack)
-
-    def close(self) -> None:
-        self._open.close()
-
-    @cached_property
-    def trials(self) -> Trials:
-        """The serial code and its reference, running. Raises `BadInput`."""
-        return self._open.enter_context(Trials(self.problem, self.compiler, self.limits))
-
-    @cached_property
-    def calibration(self) -> Calibration:
-        return measured(self.trials)
+    trials: Callable[[], Trials]  # opened at the first use; raises `BadInput`
 
 
 def _compiled(subject: Subject) -> Iterator[ProblemFinding]:
@@ -153,7 +141,7 @@ def _values(subject: Subject) -> Iterator[ProblemFinding]:
 
 
 def _seconds(subject: Subject) -> Iterator[ProblemFinding]:
-    seconds = subject.calibration.serial_seconds
+    seconds = subject.trials().calibration.serial_seconds
     if not _SHORTEST <= seconds <= _LONGEST:
         text = f"serial.cpp takes {seconds:.2g} s; {_SHORTEST:g} to {_LONGEST:g} s is good"
         yield note("timing shape", text, "time = { .. } with larger or smaller sizes")
@@ -161,7 +149,7 @@ def _seconds(subject: Subject) -> Iterator[ProblemFinding]:
 
 def _tolerance(subject: Subject) -> Iterator[ProblemFinding]:
     """Whether the serial code passes, with room, and a lower precision does not."""
-    problem, calibration = subject.problem, subject.calibration
+    problem, calibration = subject.problem, subject.trials().calibration
     if not calibration.admits:
         write = _wider(problem, calibration)
         if calibration.own > 1:
@@ -185,7 +173,7 @@ CHECKS: tuple[tuple[str, Look], ...] = (
     ("its values", _values),
     ("how long it takes", _seconds),
     ("truths and tolerance", _tolerance),
-    ("what its inputs and outputs say", lambda subject: trivial(subject.trials)),
+    ("what its inputs and outputs say", lambda subject: trivial(subject.trials())),
 )
 
 
