@@ -1,6 +1,6 @@
 """Proposed steps, judged one by one, become a trajectory; which trajectories are kept.
 
-Right steps become its steps, wrong ones its failures. A source (conversation.py, openevolve.py)
+Right steps become its steps, wrong ones its failures. A source (conversation.py)
 proposes one step after the other and hears the verdict on each before it goes on. Not here: the
 times that are stored (evaluation/measure.py takes them, all in one go).
 """

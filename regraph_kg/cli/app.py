@@ -30,7 +30,7 @@ COMMANDS = {
     "doctor": "Check this machine: compilers, GPU, sandbox, store and models.",
     "mcp": "Serve the graph and the judge to coding agents.",
     "bench": "Compare methods at equal budgets.",
-    "collect": "Collect new trajectories from models or an evolution's programs.",
+    "collect": "Collect new trajectories from models.",
     "docs": "Read a document, or the settings in force.",
 }
 """What `regraph --help` lists, without loading any of them."""

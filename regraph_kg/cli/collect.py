@@ -1,4 +1,4 @@
-"""`regraph collect`: new trajectories from a model, or an evolution.
+"""`regraph collect`: new trajectories from a model.
 
 Not here: making and judging them (runs/collect.py).
 """
@@ -24,7 +24,6 @@ from regraph_kg.settings import read_settings
 from regraph_kg.wiring.sources import read_source
 
 _asked = partial(option, rich_help_panel="From a model")
-_given = partial(option, rich_help_panel="From an evolution")
 
 
 def collect(  # noqa: PLR0913 (a command's options)
@@ -50,20 +49,15 @@ def collect(  # noqa: PLR0913 (a command's options)
             "A fast version: the model takes one technique out after the other.", metavar="FILE"
         ),
     ] = None,
-    openevolve: Annotated[
-        Path | None, _given("A checkpoint, or a run's output.", metavar="FOLDER")
-    ] = None,
-    best: Annotated[int, _given("Programs of FOLDER, the best.", min=1)] = 3,
     min_speedup: Annotated[float, option("Of the fastest step.", min=0)] = MIN_SPEEDUP,
     licence: Annotated[str, option("Of the code; stored with it.")] = "",
     by: Annotated[str, option("Who made it, where that is not the model asked.")] = "",
     as_json: Json = False,
 ) -> None:
-    """Collect new trajectories: from a model's answers, or an evolution's programs.
+    """Collect new trajectories from a model's answers.
 
     Every step is compiled, verified and timed; what fails is kept as a failure, what changes
     nothing is left out. A model is asked for one technique after the other (regraph docs ingest).
-    With --openevolve each program of a lineage is a step.
 
     The same command goes on where it was stopped, and pays for nothing twice. With another
     --min-speedup it only chooses anew. `regraph ingest FILE` takes the result into the graph.
@@ -73,13 +67,10 @@ def collect(  # noqa: PLR0913 (a command's options)
     settings = read_settings(model=model)
     # A problem named twice would be paid for twice.
     named = tuple(dict.fromkeys(problems))
-    if openevolve is not None and (model is not None or backwards is not None):
-        raise BadInput("--openevolve: no model is asked; give no --model or --backwards with it")
-    for name, one in (("--openevolve", openevolve), ("--backwards", backwards)):
-        if one is not None and len(named) > 1:
-            raise BadInput(f"{name}: {one} is of one PROBLEM; run it once for each")
-    asked = ModelSpec.parse(settings.model) if openevolve is None else None
-    if asked is not None and asked.is_recorded:
+    if backwards is not None and len(named) > 1:
+        raise BadInput(f"--backwards: {backwards} is of one PROBLEM; run it once for each")
+    asked = ModelSpec.parse(settings.model)
+    if asked.is_recorded:
         raise BadInput("collect: no model; name one with --model, or REGRAPH_MODEL")
     choice = stage.CollectChoice(
         problems=named,
@@ -89,8 +80,6 @@ def collect(  # noqa: PLR0913 (a command's options)
         trajectories=trajectories,
         steps=steps,
         fast_version=read_source(backwards) if backwards else "",
-        evolution=openevolve or Path(),
-        best=best,
         min_speedup=min_speedup,
         credit=Source(model=by, licence=licence),
     )

@@ -1,4 +1,4 @@
-"""New trajectories from a model's answers, or an evolution's programs.
+"""New trajectories from a model's answers.
 
 Proposed steps are judged one by one at the screening grade. Right steps are then measured at the
 full grade in one session, so that a step's effect compares times of one session. The journal
@@ -25,7 +25,6 @@ from regraph_kg.collect.judged_steps import (
     fastest,
     settled,
 )
-from regraph_kg.collect.openevolve import EvolvedLineage, read_lineages
 from regraph_kg.errors import AnswersPending, BadInput
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.evaluation.evaluator import Evaluator
@@ -47,8 +46,6 @@ from regraph_kg.wiring.names import read_vocabulary
 from regraph_kg.wiring.open_model import any_model
 from regraph_kg.wiring.problems import declared_problem, task_of
 
-StepSource = Conversation | EvolvedLineage
-
 
 @dataclass(frozen=True, slots=True)
 class CollectChoice:
@@ -57,12 +54,10 @@ class CollectChoice:
     problems: tuple[str, ...]
     target: Target
     output: Path
-    model: ModelSpec | None  # the model that is asked; None: steps are those of `evolution`
+    model: ModelSpec  # the model that is asked
     trajectories: int = 1  # trajectories that the model is asked for, for each problem
     steps: int = STEPS  # most steps of a trajectory of the model
     fast_version: str = ""  # code to go back from; empty: forwards from the serial code
-    evolution: Path = Path()
-    best: int = 3  # programs of the evolution whose lineages are collected
     min_speedup: float = MIN_SPEEDUP
     credit: Source = field(default_factory=Source)  # model and licence as the user states them
 
@@ -72,8 +67,6 @@ class CollectChoice:
 
     def __str__(self) -> str:
         """The source's name in a journal."""
-        if self.model is None:
-            return f"openevolve {self.evolution}"
         back = f", back from {code_hash(self.fast_version)[:12]}" if self.fast_version else ""
         return f"model {self.model}{back}"
 
@@ -115,9 +108,8 @@ def collect(
     }
     with ExitStack() as stack:
         journal = stack.enter_context(Journal(choice.journal, about))
-        if choice.model is not None:
-            model = model or any_model(settings, choice.model)
-            stack.callback(model.close)
+        model = model or any_model(settings, choice.model)
+        stack.callback(model.close)
         # Measurements keep a place under the roofline, which needs the machine's peaks.
         know_peaks(settings, choice.target)
         with open_judge(settings, "full") as judge:
@@ -131,7 +123,7 @@ class _Collecting:
     choice: CollectChoice
     journal: Journal
     judge: Evaluator
-    model: LanguageModel | None
+    model: LanguageModel
     built: list[Trajectory] = field(default_factory=list)
     gathered: Gathered = field(default_factory=Gathered)
 
@@ -142,11 +134,11 @@ class _Collecting:
             machine = self.judge.hardware(self.choice.target)
             task = replace(task_of(problem, self.choice.target), machine=machine)
             created = str(self.journal.about["created"])
-            sources, notes = _sources(self.settings, self.choice, task, self.ask, created)
+            sources = _sources(self.settings, self.choice, task, self.ask, created)
             for number, source in enumerate(sources):
                 message = f"{problem.name}, {number + 1} of {len(sources)}"
-                yield WorkDone("collecting", number, len(sources), message, "\n".join(notes))
-                line, notes = self._add(source, task, problem), []
+                yield WorkDone("collecting", number, len(sources), message)
+                line = self._add(source, task, problem)
                 yield WorkDone("collecting", number + 1, len(sources), message, line)
         kept, left_out = choose_kept(self.built, self.choice.min_speedup)
         # All at once, at the end: until then the journal has everything, and a kill loses nothing.
@@ -155,15 +147,13 @@ class _Collecting:
         self.gathered.kept = [str(one.ref) for one in kept]
         self.gathered.left_out |= left_out
         try:
-            if self.model is not None:
-                self.model.finish()
+            self.model.finish()
         except AnswersPending as error:
             self.gathered.waiting = str(error)
         return self.gathered
 
     def ask(self, prompt: Prompt) -> Reply:
         """The journal's answer, or a new one of the model."""
-        assert self.model is not None
         key = key_of("reply", self.model.name, prompt.model_dump(mode="json"))
         if (recorded := self.journal.find(key)) is not None:
             return Reply.model_validate(recorded)
@@ -178,7 +168,7 @@ class _Collecting:
         self.journal.write(key, reply.model_dump(mode="json"))
         return reply
 
-    def _add(self, source: StepSource, task: Task, problem: Problem) -> str:
+    def _add(self, source: Conversation, task: Task, problem: Problem) -> str:
         """Build and measure one trajectory; return its result as a line."""
         draft = TrajectoryDraft(task, partial(self._judged, problem))
         try:
@@ -240,10 +230,8 @@ def _sources(
     task: Task,
     ask: Callable[[Prompt], Reply],
     created: str,
-) -> tuple[Sequence[StepSource], list[str]]:
-    """The sources of steps for one problem, one at least, and notes on what is left out."""
-    if choice.model is None:
-        return read_lineages(choice.evolution, choice.best, task, choice.credit)
+) -> list[Conversation]:
+    """The sources of steps for one problem, one at least."""
     made = {"run": f"collect {created}", "created": created, "prompt_hash": prompt_hash()}
     source = choice.credit.model_copy(update=made)
     techniques = (one for one in read_vocabulary(settings) if one.target == task.target)
@@ -251,4 +239,4 @@ def _sources(
     return [
         Conversation(task, number, ask, choice.steps, names, source, choice.fast_version)
         for number in range(choice.trajectories)
-    ], []
+    ]

@@ -1,4 +1,4 @@
-"""`regraph collect` with the real judge: answers by file and by script, an evolution."""
+"""`regraph collect` with the real judge: answers by file and by script."""
 
 import json
 import os
@@ -179,9 +179,6 @@ def test_answers_by_file_round_by_round_and_a_kill_between(tmp_path: Path, cache
     "words",
     [
         [],
-        [str(SCALE), "other", "--openevolve", "."],
-        [str(SCALE), "--model", "ollama:x", "--openevolve", "."],
-        [str(SCALE), "--openevolve", ".", "--backwards", __file__],
         [str(SCALE), "--model", "what"],
         [str(SCALE), "--model", "recorded"],
         ["absent", "--model", "ollama:x"],
