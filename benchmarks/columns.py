@@ -102,7 +102,6 @@ SECTIONS = {
             "contexts/s": "{per_second}",
         },
         "isolated": RATES,
-        "shared": RATES,
         "full": RATES,
         "agreement": {
             "problem": "{problem}",
@@ -113,15 +112,6 @@ SECTIONS = {
             "least .. most beside": "{compiling_least} .. {compiling_most}",
             "again / alone: median": "{again_median}",
             "least .. most again": "{again_least} .. {again_most}",
-        },
-        "verdict": {
-            "problem": "{problem}",
-            "state": "{state}",
-            "verdicts": "{verdicts}",
-            "source to verdict, s: median": "{median_s:.2f}",
-            "least .. most, s": "{least_s:.2f} .. {most_s:.2f}",
-            "of it compile / verify / time, s": "{compile_s:.2f} / {verify_s:.3f} / {time_s:.3f}",
-            "outcomes": "{outcomes}",
         },
     },
 }

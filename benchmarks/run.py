@@ -24,7 +24,7 @@ from regraph_kg.evaluation.evaluate import EVALUATOR
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-NAMES = ("graph", "throughput", "coverage", "aa", "clocks", "judged", "judge_kills")
+NAMES = ("graph", "verdicts", "throughput", "coverage", "aa", "clocks", "judged", "judge_kills")
 
 
 def machine() -> dict[str, str]:

@@ -4,13 +4,11 @@
 
 Every isolated candidate needs a CUDA context of its own, which the driver makes one after the
 other: `contexts` is how many a second it makes for 1 to 8 processes, the best of which is the
-limit. `isolated`, `shared` and `full` are candidates a second through the pool, one judge a GPU,
+limit. `isolated` and `full` are candidates a second through the pool, one judge a GPU,
 their source texts different and compiled before; "scaling" is against one GPU. `agreement` sets
 times from the pool beside those of the same candidates judged one by one, with pauses between
 them, on a GPU where nothing else happens; "compiling" are times at grade full while other
 candidates are compiled; "again" is the second of two runs one by one beside the first.
-`verdict` is the time from a source text to its report: with nothing compiled, and with an open
-judge and a new text.
 Candidates of matmul-device allocate nothing in a timed call, those of matmul-call do in every one.
 Not measured: several hosts.
 """
@@ -226,32 +224,6 @@ class Bench:
             time.sleep(0.0 if self._extent.small else PAUSE_SECONDS)
             yield judge.evaluate(work.candidate, work.problem)
 
-    def verdict(self, _: int) -> Iterator[dict[str, Any]]:
-        """Source to verdict: cold, then warm with new source texts."""
-        for subject in self._subjects:
-            with tempfile.TemporaryDirectory() as cache:
-                start = time.perf_counter()
-                with Judge(Path(cache)) as judge:
-                    first = subject.fresh(1)[0]
-                    report = judge.evaluate(first.candidate, first.problem)
-                    cold = time.perf_counter() - start
-                    yield verdict_row(subject, "cold", [cold], [report])
-                    yield self._warm(judge, subject, "warm", subject.fresh(self._extent.verdicts))
-                    if subject.headers:
-                        works = subject.fresh(2, subject.headers)
-                        yield self._warm(judge, subject, "warm, cub headers", works)
-
-    def _warm(
-        self, judge: Judge, subject: Subject, name: str, works: list[JudgeRequest]
-    ) -> dict[str, Any]:
-        taken, reports = [], []
-        for work in works:
-            time.sleep(0.0 if self._extent.small else PAUSE_SECONDS)
-            one, report = seconds(lambda w=work: judge.evaluate(w.candidate, w.problem))
-            taken.append(one)
-            reports.append(report)
-        return verdict_row(subject, name, taken, reports)
-
 
 def pooled(pool: JudgePool, works: Iterable[JudgeRequest]) -> list[EvalReport]:
     """Reports on all, as many at once as keep the pool busy."""
@@ -298,23 +270,8 @@ def ratios(
     }
 
 
-def verdict_row(
-    subject: Subject, name: str, taken: Sequence[float], reports: Sequence[EvalReport]
-) -> dict[str, Any]:
-    return {
-        "problem": subject.problem.name,
-        "state": name,
-        "verdicts": len(taken),
-        "median_s": round(statistics.median(taken), 3),
-        "least_s": round(min(taken), 3),
-        "most_s": round(max(taken), 3),
-        **outcomes(reports),
-        **stages(reports),
-    }
-
-
-SECTIONS = ("contexts", "isolated", "agreement", "shared", "verdict", "full")
-BY_GPUS = ("contexts", "isolated", "shared", "full")
+SECTIONS = ("contexts", "isolated", "agreement", "full")
+BY_GPUS = ("contexts", "isolated", "full")
 
 
 class Result:
