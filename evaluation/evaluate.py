@@ -248,8 +248,10 @@ class Judge:
         """Cases beyond those of every verification, of code that has passed that."""
         if not self._rules.defences.further:
             return None
-        perturbed = self._machine.perturbed(trial.candidate, trial.session.problem)
-        return trial.session.check_further(program, perturbed, trial.call_seconds, trial.grade)
+        builds = self._machine.builds(trial.candidate, trial.session.problem, program)
+        return trial.session.check_further(
+            trial.candidate.code, builds, trial.call_seconds, trial.grade
+        )
 
     def _run(self, trial: Trial, program: Program) -> Failure | Times:
         """Verify, then time; a noisy candidate is timed again, then at the full grade."""

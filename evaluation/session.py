@@ -18,6 +18,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.further import FurtherChecks
 from regraph_kg.evaluation.gpu.device import pinned
 from regraph_kg.evaluation.gpu.kernels import KernelTimes, profile
+from regraph_kg.evaluation.many_threads import ManyThreads
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.races import HeldUpThreads
 from regraph_kg.evaluation.rules import Failure
@@ -62,10 +63,20 @@ _Kept = TypeVar("_Kept")
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """A problem's own programs: the serial code and its fp64 reference."""
+    """A problem's own programs: the serial code, its fp64 reference, honest variants of it."""
 
     serial: Program
     reference: Program
+    variants: tuple[Program, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Builds:
+    """A candidate's programs: as it is timed, with threads held up, with traps at wrong indices."""
+
+    plain: Program
+    perturbed: Program | None
+    trapping: Program | None
 
 
 class Session:
@@ -85,7 +96,9 @@ class Session:
         )
         self._plan = Plan(problem, self._shapes, self._references, rules)
         self._examiner = Examiner(problem, self._references, self._plan.pool, rules)
-        self._further = FurtherChecks(problem, secret, self._references, rules)
+        self._further = FurtherChecks(
+            problem, secret, self._references, rules, (programs.serial, *programs.variants)
+        )
         self._method = TimingOptions(
             clock=SPINNING if rules.surroundings.stopwatch else SLEEPING,
             judge_clock=rules.defences.judge_clock,
@@ -130,15 +143,17 @@ class Session:
         return slot.verification.examine(slot.worker, self._cases(full))
 
     def check_further(
-        self, program: Program, perturbed: Program | None, call_seconds: float, grade: Grade
+        self, code: str, builds: Builds, call_seconds: float, grade: Grade
     ) -> Failure | None:
-        """Further cases of a candidate that has passed; also of a build that is `perturbed`."""
-        serial, threads = self._programs.serial, self._threads
-        failure = self._further.fault(serial, program, threads, call_seconds, grade)
-        if failure or perturbed is None:
+        """Further cases of a candidate that has passed, and its other builds."""
+        further, usual = self._further, self._further.plan.usual
+        failure = further.fault(code, builds.plain, self._threads, call_seconds, grade)
+        many = ManyThreads(further.staffing, further.secret)
+        failure = failure or many.fault(code, (builds.plain, builds.trapping), usual, grade)
+        if failure or builds.perturbed is None:
             return failure
         held_up = HeldUpThreads(self._further.staffing, self._further.team)
-        return held_up.fault(perturbed, self._cases(full=False), self._further.stood, grade)
+        return held_up.fault(builds.perturbed, self._cases(full=False), self._further.stood, grade)
 
     def time(
         self, slot: Slot, rule: StopRule, call_seconds: float, *, full: bool, audit: bool

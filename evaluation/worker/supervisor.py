@@ -256,6 +256,12 @@ class Worker:
         """Whether it has ended and is reaped; a device context takes its time."""
         return self._process.poll() is not None
 
+    @property
+    def was_killed(self) -> bool:
+        """Whether a signal has ended it, as a trap does."""
+        code = self._process.poll()
+        return code is not None and code < 0
+
     def _message(self) -> str:
         return bytes(self._shared.control.message).decode(errors="replace")
 
