@@ -13,7 +13,6 @@ import math
 import re
 import shutil
 import struct
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ import numpy as np
 from regraph_kg.adopt.ways import Untaken, Ways
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, signature_header
+from regraph_kg.evaluation.compile.own_folder import own_folder
 from regraph_kg.evaluation.compile.sandboxed import Ran, run_project
 from regraph_kg.evaluation.compile.toolchain import Gcc
 from regraph_kg.evaluation.problem.inputs import factors, generate
@@ -98,8 +98,7 @@ def look(problem: Problem, gcc: Gcc) -> Looked:
     cases = list(_cases(problem))
     sizes = [arg.name for arg in problem.args if arg.role == "size"]
     ways = Ways(problem.serial_code, [*sizes, *problem.sizes.time])
-    with tempfile.TemporaryDirectory(prefix="regraph-") as name:
-        folder = Path(name)
+    with own_folder() as folder:
         work = folder / "work"
         work.mkdir()
         with (work / "inputs").open("wb") as file:

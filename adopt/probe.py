@@ -9,7 +9,6 @@ import functools
 import json
 import re
 import struct
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 from regraph_kg.adopt.adapter import Given, argument
 from regraph_kg.adopt.types import Passed
 from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.compile.own_folder import own_folder
 from regraph_kg.evaluation.compile.sandboxed import Ran, run_project
 from regraph_kg.evaluation.compile.toolchain import Gcc, find_gcc
 
@@ -131,12 +131,12 @@ def _ran(commands: Sequence[tuple[str, ...]], folder: Path, gcc: Gcc) -> Ran:
 @functools.cache
 def _recorder(gcc: Gcc) -> bytes:
     """What records, compiled."""
-    with tempfile.TemporaryDirectory(prefix="regraph-") as name:
-        work = Path(name) / "work"
+    with own_folder() as folder:
+        work = folder / "work"
         work.mkdir()
         (work / "recorder.cpp").write_text(_RECORDER.read_text("utf-8"), "utf-8")
         flags = "-std=c++17", *_FLAGS, "-O2", f"-DROOM={ROOM}"
-        ran = _ran([(str(gcc.path), *flags, "-c", "recorder.cpp")], Path(name), gcc)
+        ran = _ran([(str(gcc.path), *flags, "-c", "recorder.cpp")], folder, gcc)
         if ran.code != 0:
             raise ToolError(f"{gcc.path.name} does not compile what records: {ran.said[:300]}")
         return (work / "recorder.o").read_bytes()

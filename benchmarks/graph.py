@@ -59,7 +59,9 @@ def grow(server: Server, walks: Walks, examples: int) -> dict[str, int]:
         for _ in range(examples // (LINES * STEPS)):
             lines = io.BytesIO(walks.lines(LINES))
             start, used, served = time.perf_counter(), time.process_time(), server.cpu_seconds()
-            for batch in pipeline.ingest(read(split(lines)), store, cascade):
+            for batch in (
+                one.merged(store) for one in pipeline.portions(read(split(lines)), cascade)
+            ):
                 assert not batch.rejected
             seconds += time.perf_counter() - start
             client += time.process_time() - used

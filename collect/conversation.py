@@ -12,7 +12,6 @@ import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from string import Template
 
@@ -193,9 +192,5 @@ def prompt_hash() -> str:
 
 def filled(name: str, **values: str) -> str:
     """A text of prompts/ with its blanks filled."""
-    return _template(name).substitute(values).strip()
-
-
-@cache
-def _template(name: str) -> Template:
-    return Template((FOLDER / f"{name}.txt").read_text(encoding="utf-8"))
+    text = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+    return Template(text).substitute(values).strip()

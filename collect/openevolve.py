@@ -157,11 +157,16 @@ def _programs(folder: Path) -> tuple[dict[str, EvolvedProgram], list[str]]:
     """
     if not folder.is_dir():
         raise BadInput(f"{folder}: no such folder; give an OpenEvolve checkpoint or output folder")
+
+    def number(checkpoint: Path) -> int:
+        digits = checkpoint.name.rpartition("_")[2]
+        return int(digits) if digits.isdecimal() else -1
+
     # An output folder and a checkpoint look alike to a user: both are searched.
     below = [*folder.glob("checkpoints/*"), *folder.glob("checkpoint_*")]
     paths = [
         path
-        for place in [folder, *sorted(below, key=_number, reverse=True)]
+        for place in [folder, *sorted(below, key=number, reverse=True)]
         for path in sorted(place.glob("programs/*.json"))
     ]
     if not paths:
@@ -170,24 +175,19 @@ def _programs(folder: Path) -> tuple[dict[str, EvolvedProgram], list[str]]:
     broken: list[str] = []
     for path in paths:
         try:
-            program = _program(path)
+            with file_errors(path, "make it readable, or remove it"):
+                content = regular.read_bytes(path, LARGEST_PROGRAM)
+            program = EvolvedProgram.model_validate(json.loads(content))
         except BadInput as error:
             broken.append(f"left out: {error}")
+        except ValidationError as error:
+            broken.append(f"left out: {path}: {first_mistake(error, 'program')}; not OpenEvolve's")
+        except (ValueError, RecursionError):
+            broken.append(f"left out: {path}: not JSON; remove it if it is half-written")
         else:
             # The latest checkpoint's version of a program counts.
             programs.setdefault(program.id, program)
     return programs, broken
-
-
-def _program(path: Path) -> EvolvedProgram:
-    with file_errors(path, "make it readable, or remove it"):
-        content = regular.read_bytes(path, LARGEST_PROGRAM)
-    try:
-        return EvolvedProgram.model_validate(json.loads(content))
-    except ValidationError as error:
-        raise BadInput(f"{path}: {first_mistake(error, 'program')}; not OpenEvolve's") from None
-    except (ValueError, RecursionError):
-        raise BadInput(f"{path}: not JSON; remove it if it is half-written") from None
 
 
 def _unfit(code: str, entry: str) -> str:
@@ -203,11 +203,6 @@ def _unfit(code: str, entry: str) -> str:
     if (include := _OWN_INCLUDE.search(code)) is not None:
         return f'it includes "{plain(include["file"])}", and a candidate is one file'
     return ""
-
-
-def _number(checkpoint: Path) -> int:
-    digits = checkpoint.name.rpartition("_")[2]
-    return int(digits) if digits.isdecimal() else -1
 
 
 def _short(program: str) -> str:

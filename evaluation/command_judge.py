@@ -5,7 +5,7 @@ built again, so that only what the file changes is compiled. Tests and each run 
 with a fresh copy of the build: files that code writes in one are not in another.
 A pair is one run of the bench with the project as it stands and one with the candidate, with the
 same secret seed; its ratio of times is one piece of evidence, once both have printed the same.
-Weaker than the judge's own checks (`ProjectProblem.guarantee`).
+Weaker than the judge's own checks (`ProjectProblem.guarantee`); a glance is a screening.
 Not covered: cuda (commands see no GPU); work that the bench leaves out unseen; how many files a
 command makes in its copy; copies that a killed process leaves in the system's temporary folder.
 """
@@ -13,40 +13,39 @@ command makes in its copy; copies that a killed process leaves in the system's t
 import contextlib
 import math
 import os
-import re
 import secrets
 import shutil
 import subprocess
-import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.compile.own_folder import own_folder
 from regraph_kg.evaluation.compile.sandboxed import Ran, compiler_confinement, run_project
 from regraph_kg.evaluation.gpu.device import machine_facts, openmp_device, threads, turn
 from regraph_kg.evaluation.problem.project import ProjectProblem, copy, digest_of, words
-from regraph_kg.evaluation.rules import Failure, JudgeLimits
+from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.timing.estimate import TimeEstimate, level
 from regraph_kg.evaluation.timing.load import LoadWatch
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Outcome, code_hash
-from regraph_kg.models.target import TARGETS, Target
+from regraph_kg.models.target import TARGETS
 from regraph_kg.models.text import plain
 
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 _SYSTEM = ("/usr/local/bin", "/usr/local/lib", "/usr/share", "/etc/localtime")
 """What build systems and interpreters read besides what compilers do."""
 _REMOVAL_SECONDS = 300.0  # a candidate may have made millions of files
-_SAID = 900  # characters of what a command said that a diagnosis tells
-_LEAST_SECONDS = 2.0
-_TICK = 1e-9  # seconds: clocks of programs count in nanoseconds
+_SAID = 900  # characters of what a command said: a repair prompt holds them beside the code
+_MOST_DIAGNOSIS = 1500  # characters, as of every diagnosis
+_LEAST_SECONDS = 2.0  # a candidate's run gets so many at least: a short one may be held up
+_TRIES = 2  # runs of a candidate that is not over in time: a busy machine may hold up one
 _SIGNALS = range(129, 129 + 64)
 """Exit codes by which make, shells and test runners tell that a signal ended a program."""
-_TOLD = re.compile(r"^regraph-seconds[ \t]+([\d.]+(?:e-?\d+)?)[ \t]*$", re.MULTILINE)
 _CENSORED_ABOVE = 3.0
 """Two first runs that take so many times as long as the best so far (else the project as it
-stands) end the timing."""
+stands) end the timing: no search builds on such code."""
 _Pairs = list[tuple[float, float]]  # seconds of the unchanged project and of the candidate
 
 
@@ -59,17 +58,16 @@ class _PairRule(NamedTuple):
     seconds: float
 
 
-_RULES: dict[Grade, _PairRule] = {
-    "screening": _PairRule(3, 7, 0.04, 30.0),
-    "full": _PairRule(7, 21, 0.02, 180.0),
-}
+# A screening tells 10 % apart, a full verdict 5 %; benches of some seconds end by the clock.
+_SCREENING, _FULL = _PairRule(3, 7, 0.04, 30.0), _PairRule(7, 21, 0.02, 180.0)
 
 
-class TimedRun(NamedTuple):
-    """One run of the bench: its seconds, and the words that it printed besides."""
+class CandidateFailed(Exception):
+    """A command fails for what the candidate does; never for the machine or the project."""
 
-    seconds: float
-    result: tuple[str, ...]
+    def __init__(self, outcome: Outcome, diagnosis: str) -> None:
+        super().__init__(diagnosis)
+        self.outcome, self.diagnosis = outcome, diagnosis[:_MOST_DIAGNOSIS]
 
 
 class CommandJudge:
@@ -78,11 +76,12 @@ class CommandJudge:
     def __init__(self, limits: JudgeLimits, evaluator: str, tell: Callable[[str], None]) -> None:
         self._limits, self._evaluator, self._tell = limits, evaluator, tell
         self._sessions: dict[str, ProjectSession] = {}
+        self._copies = contextlib.ExitStack()
 
     def close(self) -> None:
         """Remove all copies; idempotent."""
-        while self._sessions:
-            self._sessions.popitem()[1].close()
+        self._sessions.clear()
+        self._copies.close()
 
     def evaluate(
         self,
@@ -93,14 +92,22 @@ class CommandJudge:
     ) -> EvalReport:
         """A report, whatever the candidate does. `BadInput`: the project itself is at fault."""
         problem.require(candidate.target)
-        begun = time.perf_counter()
+        begun, is_full = time.perf_counter(), grade == "full"
         with turn("cpu", self._tell):
-            session = self._session(problem)
-            watch = LoadWatch()
-            failure = session.build(candidate.code) or session.test()
-            pairs = failure or _timed(session, _RULES[grade], candidate.target, incumbent)
-            load = watch.found()
-        report = EvalReport(
+            key = problem.model_dump_json()
+            if key not in self._sessions:
+                opened = open_project(problem, self._limits, self._tell)
+                self._sessions[key] = self._copies.enter_context(opened)
+            session, watch = self._sessions[key], LoadWatch()
+            found: dict[str, object]
+            try:
+                session.build(candidate.code)
+                session.test()
+                pairs = session.timed(_FULL if is_full else _SCREENING, incumbent)
+                found = _times(pairs) | {"load": watch.found()}
+            except CandidateFailed as failed:
+                found = {"outcome": failed.outcome, "diagnosis": failed.diagnosis}
+        return EvalReport(
             problem=problem.name,
             target=candidate.target,
             metric=problem.metric,
@@ -109,55 +116,47 @@ class CommandJudge:
             device=openmp_device(),
             toolchain=problem.toolchain,
             evaluator=self._evaluator,
-            grade=grade,
+            grade="full" if is_full else "screening",
             stages={"total": time.perf_counter() - begun},
             facts=machine_facts() | {"sandbox": session.sandbox},
             guarantee=problem.guarantee,
-        )
-        if isinstance(pairs, Failure):
-            fields = {"outcome": pairs.outcome, "diagnosis": pairs.diagnosis[:1500]}
-            return report.model_copy(update=fields)
-        return report.model_copy(update=_times(pairs, candidate.target) | {"load": load})
+        ).model_copy(update=found)
 
-    def _session(self, problem: ProjectProblem) -> "ProjectSession":
-        key = problem.model_dump_json()
-        if key not in self._sessions:
-            session = ProjectSession(problem, self._limits)
-            try:
-                session.open(self._tell)
-            except BaseException:
-                session.close()
-                raise
-            self._sessions[key] = session
-        return self._sessions[key]
+
+@contextlib.contextmanager
+def open_project(
+    problem: ProjectProblem, limits: JudgeLimits, tell: Callable[[str], None]
+) -> "Iterator[ProjectSession]":
+    """A project built, tested and timed as it stands. Raises `BadInput` where that fails."""
+    with own_folder() as root:
+        session = ProjectSession(problem, limits, root)
+        try:
+            session.begin(tell)
+            yield session
+        finally:
+            remove(root)
 
 
 class ProjectSession:
-    """One project for as long as a judge lives. Use `open`, then `build`, `test` and `pair`.
+    """One project for as long as a judge lives (`open_project`): `build`, `test`, then `timed`.
 
     Commands run in one folder `work`, always at the same path, as build systems write absolute
     paths into their products. Kept beside it, out of their reach: the unchanged project, built, and
-    the candidate, built.
+    the candidate, built. `build`, `test` and `timed` raise `CandidateFailed`.
     """
 
-    def __init__(self, problem: ProjectProblem, limits: JudgeLimits) -> None:
-        self.problem, self._limits = problem, limits
-        self._root = Path(tempfile.mkdtemp(prefix="regraph-project-"))
-        self._work = self._root / "work"
-        self._unchanged, self._built = self._root / "unchanged", self._root / "built"
+    def __init__(self, problem: ProjectProblem, limits: JudgeLimits, root: Path) -> None:
+        self.problem, self._limits, self._root = problem, limits, root
+        self._work = root / "work"
+        self._unchanged, self._built = root / "unchanged", root / "built"
         environment = problem.environment_folder
         self._path = f"{environment}/bin:{_PATH}" if environment else _PATH
         self._readable = [*_SYSTEM, *problem.commands.readable]
         self._readable += _python(environment) if environment else []
-        self.serial_seconds = self._process_seconds = 0.0
-        """Seconds of the unchanged project's bench: by its clock, and as a process."""
+        self.serial_seconds = 0.0  # of the last run of the unchanged project's bench
         self.sandbox = ""
 
-    def close(self) -> None:
-        """Remove the copies; idempotent."""
-        remove(self._root)
-
-    def open(self, tell: Callable[[str], None]) -> None:
+    def begin(self, tell: Callable[[str], None]) -> None:
         """Build, test and time the project as it stands. Raises `BadInput` where that fails."""
         if compiler_confinement().remedy:
             raise ToolError(
@@ -169,27 +168,31 @@ class ProjectSession:
         if digest_of(self._work, ()) != problem.tree:
             raise self._fault(f"{problem.folder} was changed while it was copied; begin again")
         tell("building and testing the project as it stands")
-        self._right("build", self._run_build())
+        with self._as_it_stands("build"):
+            self._run_build()
         if not self._keep(self._unchanged):
             raise self._fault("its build leaves pipes, sockets or devices; let it make files")
-        self._right("tests", self._run_tests())
+        with self._as_it_stands("tests"):
+            self.test()
         tell("timing the project as it stands")
-        seed = secrets.randbits(31)
+        seed, *others = (secrets.randbits(31) for _ in range(3))
         first, again = self._own_bench(seed), self._own_bench(seed)
-        difference = first_difference(first.result, again.result, problem.commands.tolerance)
-        if difference or not first.result:
+        difference = self._difference(first, again)
+        if difference or not first.said.split():
             raise self._fault(
                 f"the bench prints {difference or 'nothing'} when it is run again with the same"
                 " REGRAPH_SEED: let it print its result, such as a sum, and no times"
             )
-        if not self._heeds_seed(first.result, seed):
+        # Two other seeds are tried, as a small number may recur; to print the seed itself is not
+        # to draw from it.
+        said = {self._own_bench(s).said.replace(str(s), "") for s in others}
+        if said == {first.said.replace(str(seed), "")}:
             raise self._fault(
                 "the bench prints the same whatever REGRAPH_SEED is, so that code may know what to"
                 " print without computing it: let the bench draw its inputs from REGRAPH_SEED"
             )
-        self.serial_seconds = min(first.seconds, again.seconds)
 
-    def build(self, code: str) -> Failure | None:
+    def build(self, code: str) -> None:
         """Put a candidate into the place of the problem's file, and build."""
         self._take(self._unchanged)
         file = self._work / self.problem.commands.file
@@ -200,103 +203,92 @@ class ProjectSession:
             )
         file.unlink(missing_ok=True)
         file.write_bytes(code.encode("utf-8", "surrogatepass"))  # halves of pairs: models send them
-        failure = self._run_build()
-        if failure is None and not self._keep(self._built):
-            return Failure(Outcome.SUSPICIOUS, "the build leaves files that cannot be copied")
-        return failure
+        self._run_build()
+        if not self._keep(self._built):
+            raise CandidateFailed(Outcome.SUSPICIOUS, "the build leaves files that nobody can copy")
 
-    def test(self) -> Failure | None:
-        """Test the build, from which each run of the bench begins anew."""
-        return self._run_tests()
+    def test(self) -> None:
+        """Test what was built last."""
+        commands = self.problem.commands
+        run = self._run(commands.test, commands.test_seconds, secrets.randbits(31))
+        _require(run, "the tests", commands.test_seconds)
+        missing = [text for text in commands.passed if text not in run.said]
+        if missing:
+            raise CandidateFailed(
+                Outcome.SUSPICIOUS,
+                f"the tests ended with exit code 0, but did not print {missing[0]!r};"
+                f" they printed: {plain(run.said).strip()[-_SAID:] or 'nothing'}",
+            )
 
-    def pair(self, *, candidate_first: bool) -> Failure | tuple[float, float]:
+    def timed(self, rule: _PairRule, incumbent: float | None) -> _Pairs:
+        """Pairs of runs, each checked; one alone where the candidate is far slower."""
+        pairs: _Pairs = []
+        end = time.monotonic() + rule.seconds
+        while len(pairs) <= rule.most:
+            pairs.append(self._pair(candidate_first=bool(len(pairs) % 2)))
+            counted = pairs[1:]  # the first pair warms caches up
+            slow = [own > _CENSORED_ABOVE * (incumbent or serial) for serial, own in pairs]
+            if len(counted) == 1 and all(slow):
+                break
+            late = time.monotonic() > end
+            if len(counted) >= rule.least and (late or _ratio(counted).reach <= rule.reach):
+                break
+        return pairs[1:]
+
+    def _pair(self, *, candidate_first: bool) -> tuple[float, float]:
         """Seconds of the project as it stands and of the candidate, which print the same."""
         seed = secrets.randbits(31)
-        own = None if candidate_first else self._own_bench(seed)
-        run = self._bench(candidate=True, seed=seed)
-        if isinstance(run, Failure):
-            return run
-        own = own or self._own_bench(seed)
-        difference = first_difference(own.result, run.result, self.problem.commands.tolerance)
-        if difference:
-            text = (
-                f"the bench prints something else than that of the unchanged project: {difference}"
-            )
-            return Failure(Outcome.WRONG_ANSWER, text)
+        before = None if candidate_first else self._own_bench(seed)
+        run = self._bench(seed, candidate=True)
+        own = before or self._own_bench(seed)
+        if difference := self._difference(own, run):
+            what = "the bench prints something else than that of the unchanged project"
+            raise CandidateFailed(Outcome.WRONG_ANSWER, f"{what}: {difference}")
         return own.seconds, run.seconds
 
-    def _bench(self, *, candidate: bool, seed: int) -> Failure | TimedRun:
+    def _difference(self, right: Ran, other: Ran) -> str | None:
+        tolerance = self.problem.commands.tolerance
+        return first_difference(right.said.split(), other.said.split(), tolerance)
+
+    def _own_bench(self, seed: int) -> Ran:
+        """A run of the bench of the project as it stands."""
+        with self._as_it_stands("bench"):
+            run = self._bench(seed, candidate=False)
+        self.serial_seconds = run.seconds
+        return run
+
+    def _bench(self, seed: int, *, candidate: bool) -> Ran:
         """One run of the bench, with the candidate or with the project as it stands."""
         commands, limit = self.problem.commands, self.problem.commands.bench_seconds
         if candidate:
-            slower = self._limits.slower_than_serial * self._process_seconds
+            slower = self._limits.slower_than_serial * self.serial_seconds
             limit = min(limit, max(_LEAST_SECONDS, slower))
-        for _ in range(2):  # a busy machine may hold up one run
+        for _ in range(_TRIES if candidate else 1):
             self._take(self._built if candidate else self._unchanged)
             run = self._run([commands.bench], limit, seed)
-            if run.code is not None or not candidate:
+            if run.code is not None:
                 break
-        failure = _failure(run, "the bench", limit)
-        if failure:
-            return failure
+        _require(run, "the bench", limit)
         if run.cut:
             text = "the bench prints too much to compare: let it print a sum and some elements"
-            return Failure(Outcome.WRONG_ANSWER, text)
-        if not candidate:
-            self._process_seconds = run.seconds
-        seconds = run.seconds
-        if commands.clock == "printed":
-            told = sorted(map(float, _TOLD.findall(run.said)))
-            seconds = told[len(told) // 2] if told else 0.0
-            if not _TICK <= seconds <= run.seconds:
-                text = f"its regraph-seconds are {seconds:.3g}, its process took {run.seconds:.3g}"
-                return Failure(Outcome.SUSPICIOUS if told else Outcome.WRONG_ANSWER, text)
-        return TimedRun(seconds, tuple(_TOLD.sub("", run.said).split()))
+            raise CandidateFailed(Outcome.WRONG_ANSWER, text)
+        return run
 
-    def _own_bench(self, seed: int) -> TimedRun:
-        """A run of the bench of the project as it stands. Raises `BadInput` where that fails."""
-        run = self._bench(candidate=False, seed=seed)
-        if isinstance(run, TimedRun):
-            return run
-        raise self._fault(f"the bench of the project as it stands fails: {run.diagnosis}")
-
-    def _heeds_seed(self, base: Sequence[str], seed: int) -> bool:
-        """Whether other seeds change its output; two are tried, as a small number may recur."""
-        for other in (secrets.randbits(31) for _ in range(2)):
-            result = self._own_bench(other).result
-            # To print the seed itself is not to draw from it.
-            if [w for w in result if w != str(other)] != [w for w in base if w != str(seed)]:
-                return True
-        return False
-
-    def _run_build(self) -> Failure | None:
+    def _run_build(self) -> None:
         commands = self.problem.commands
         if not commands.build:
-            return None
+            return
         run = self._run(commands.build, commands.build_seconds)
         self.sandbox = ", ".join(run.layers) or self.sandbox
         if run.code == 0:
-            return None
+            return
         said = plain(run.said).replace(f"{self._work}/", "").strip()
         # Compilers tell their errors first, and build systems go on for pages.
         start = max(0, said.find("error:") - _SAID // 3)
         text = said[start : start + _SAID] or f"it ended with exit code {run.code}"
         if run.code is None:
             text = f"the build takes more than {commands.build_seconds:g} s"
-        return Failure(Outcome.COMPILE_FAILED, text)
-
-    def _run_tests(self) -> Failure | None:
-        commands = self.problem.commands
-        run = self._run(commands.test, commands.test_seconds, secrets.randbits(31))
-        failure = _failure(run, "the tests", commands.test_seconds)
-        missing = [text for text in commands.passed if text not in run.said]
-        if failure or not missing:
-            return failure
-        return Failure(
-            Outcome.SUSPICIOUS,
-            f"the tests ended with exit code 0, but did not print {missing[0]!r};"
-            f" they printed: {plain(run.said).strip()[-_SAID:] or 'nothing'}",
-        )
+        raise CandidateFailed(Outcome.COMPILE_FAILED, text)
 
     def _run(self, commands: Sequence[str], seconds: float, seed: int = 0) -> Ran:
         """The commands in turn until one fails, all together in `seconds`.
@@ -336,46 +328,29 @@ class ProjectSession:
         remove(self._work)
         shutil.copytree(state, self._work, symlinks=True)
 
-    def _right(self, step: str, failure: Failure | None) -> None:
-        if failure:
-            raise self._fault(f"the {step} of the project as it stands fails: {failure.diagnosis}")
+    @contextlib.contextmanager
+    def _as_it_stands(self, step: str) -> Iterator[None]:
+        """A failure in it is the project's, and a fault of the problem."""
+        try:
+            yield
+        except CandidateFailed as failed:
+            text = f"the {step} of the project as it stands fails: {failed.diagnosis}"
+            raise self._fault(text) from None
 
     def _fault(self, text: str) -> BadInput:
         return BadInput(f"problem {self.problem.name}: {' '.join(text.split())}")
 
 
-def _timed(
-    session: ProjectSession, rule: _PairRule, target: Target, incumbent: float | None
-) -> Failure | _Pairs:
-    """Pairs of runs, each checked; one alone where the candidate is far slower."""
-    pairs: _Pairs = []
-    end = time.monotonic() + rule.seconds
-    while len(pairs) <= rule.most:
-        pair = session.pair(candidate_first=bool(len(pairs) % 2))
-        if isinstance(pair, Failure):
-            return pair
-        pairs.append(pair)
-        timed = pairs[1:]  # the first pair warms caches up
-        if len(timed) == 1 and all(
-            own > _CENSORED_ABOVE * (incumbent or serial) for serial, own in pairs
-        ):
-            break
-        late = time.monotonic() > end
-        if len(timed) >= rule.least and (late or _ratio(timed, target).reach <= rule.reach):
-            break
-    return pairs[1:]
-
-
-def _ratio(pairs: _Pairs, target: Target) -> TimeEstimate:
+def _ratio(pairs: _Pairs) -> TimeEstimate:
     """The candidate's speedup."""
-    return level([[serial / own] for serial, own in pairs], target, "call")
+    return level([[serial / own] for serial, own in pairs], "openmp", "call")
 
 
-def _times(pairs: _Pairs, target: Target) -> dict[str, object]:
+def _times(pairs: _Pairs) -> dict[str, object]:
     """Times of a report, and its outcome where they mean nothing."""
-    ratio = _ratio(pairs, target)
+    ratio = _ratio(pairs)
     serial, own = (
-        level([[seconds] for seconds in side], target, "call").timing()
+        level([[seconds] for seconds in side], "openmp", "call").timing()
         for side in zip(*pairs, strict=True)
     )
     fields: dict[str, object] = {
@@ -385,23 +360,24 @@ def _times(pairs: _Pairs, target: Target) -> dict[str, object]:
         "speedup_interval": ratio.timing().interval,
     }
     is_censored = len(pairs) == 1  # far slower: how much is not asked
-    if not is_censored and ratio.reach > TARGETS[target].unstable:
+    if not is_censored and ratio.reach > TARGETS["openmp"].unstable:
         message = f"right, but the ratio of times is known to within {ratio.reach:.0%} only"
         fields |= {"outcome": Outcome.UNSTABLE_TIMING, "diagnosis": message}
     return fields
 
 
-def _failure(run: Ran, step: str, limit: float) -> Failure | None:
-    """The failure of commands that run the candidate; None where they succeed."""
+def _require(run: Ran, step: str, limit: float) -> None:
+    """Raise `CandidateFailed` where commands that run the candidate do not succeed."""
     if run.code == 0:
-        return None
+        return
     if run.code is None:
-        return Failure(Outcome.TIMED_OUT, f"{step}: not over after {limit:.3g} s")
+        raise CandidateFailed(Outcome.TIMED_OUT, f"{step}: not over after {limit:.3g} s")
     said = plain(run.said).strip()[-_SAID:]
     if run.code < 0 or run.code in _SIGNALS:
         number = -run.code if run.code < 0 else run.code - _SIGNALS.start + 1
-        return Failure(Outcome.CRASHED, f"{step}: ended by signal {number}: {said}")
-    return Failure(Outcome.WRONG_ANSWER, f"{step}: ended with exit code {run.code}: {said}")
+        raise CandidateFailed(Outcome.CRASHED, f"{step}: ended by signal {number}: {said}")
+    text = f"{step}: ended with exit code {run.code}: {said}"
+    raise CandidateFailed(Outcome.WRONG_ANSWER, text)
 
 
 def first_difference(right: Sequence[str], words: Sequence[str], tolerance: float) -> str | None:
@@ -430,15 +406,10 @@ def remove(folder: Path) -> None:
 
     Python's own means end at paths of 4096 bytes and at 1000 folders in each other.
     """
-    for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):  # they follow no links there
-        if folder.exists():
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                subprocess.run(
-                    [*command, "--", str(folder)],
-                    check=False,
-                    capture_output=True,
-                    timeout=_REMOVAL_SECONDS,
-                )
+    script = 'chmod -R u+rwX -- "$0"; rm -rf -- "$0"'  # they follow no links there
+    command = ["sh", "-c", script, str(folder)]
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        subprocess.run(command, check=False, capture_output=True, timeout=_REMOVAL_SECONDS)
     if folder.exists():
         raise ToolError(f"{folder}: cannot be removed; remove it, and begin again")
 

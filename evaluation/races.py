@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from regraph_kg.evaluation.problem.problem import shape_text
 from regraph_kg.evaluation.rules import Failure
-from regraph_kg.evaluation.staffed import Staffing
+from regraph_kg.evaluation.staffed import CALL_SECONDS, Staffing
 from regraph_kg.evaluation.verify.reference import Case
 from regraph_kg.evaluation.verify.verify import POISONS
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
@@ -27,7 +27,11 @@ _OFTEN_ELEMENTS, _OFTEN = 2**16, 3
 _MODERATE_ELEMENTS = 2**19  # one that is larger is called as well, at most so large
 _COPIES, _COMMAND_SECONDS = 8, 0.04  # calls between two stops of a worker, and what they may take
 _TEAM_SECONDS = 3.0  # all calls of a team
-_RACES_SECONDS: Mapping[Grade, float] = {"glance": 0.0, "screening": 0.6, "full": 3.0}
+_RACES_SECONDS: Mapping[Grade, float] = {"glance": 0.0, "screening": 0.3, "full": 3.0}
+_LARGE_BYTES: Mapping[Grade, int] = {"glance": 0, "screening": 32 * 2**20, "full": 160 * 2**20}
+"""Arrays at most of a case above all these, as code may be parallel there alone."""
+_LARGE_SECONDS: Mapping[Grade, float] = {"glance": 0.0, "screening": 0.3, "full": 3.0}
+"""What its calls may take together. The serial code's, which is not slowed down, takes a tenth."""
 
 
 def has_threads(code: str) -> bool:
@@ -54,11 +58,16 @@ class HeldUpThreads:
 
         `cases` are those of a verification, `further` ones are beyond them.
         """
-        often, teams = self._often(cases, further), self._teams(grade)
-        seconds = _RACES_SECONDS[grade] / len(teams)
-        for asked, given in teams:
-            failure = self._in_team(program, often, asked, given, seconds if given > 1 else 0.0)
+        further = list(further)
+        often, large = self._often(cases, further), self._large(further, grade)
+        teams = self._teams(grade)
+        seconds, spare = _RACES_SECONDS[grade] / len(teams), _LARGE_SECONDS[grade]
+        for team in teams:
+            start, cases = time.monotonic(), [*often, *(large if spare > 0 else [])]
+            failure = self._in_team(program, cases, team, seconds, spare)
+            spare -= max(0.0, time.monotonic() - start - seconds)
             if failure and failure.outcome in (Outcome.NONDETERMINISTIC, Outcome.CRASHED):
+                asked, given = team
                 fewer = f" (it asked for {asked})" if given < asked else ""
                 text = f"{with_threads(given)}, held up at random{fewer}: {failure.diagnosis}"
                 return replace(failure, diagnosis=text)
@@ -71,20 +80,46 @@ class HeldUpThreads:
         teams += [(team, team) for team in (2, more, self.team)] if grade == "full" else []
         return list(dict.fromkeys(teams))
 
+    def _large(self, further: Iterable[Case], grade: Grade) -> list[Case]:
+        """The largest plain case that costs little enough, if it is beyond the other ones."""
+        problem, references = self.staffing.problem, self.staffing.references
+        if references.timed_seconds > _LARGE_SECONDS[grade] / 10:
+            return []
+        fits = [
+            case
+            for case in further
+            if not case.alteration
+            and self._elements(case) > _MODERATE_ELEMENTS
+            and problem.nbytes(case.sizes) <= _LARGE_BYTES[grade]
+        ]
+        return sorted(fits, key=self._elements)[-1:]
+
     def _in_team(
-        self, program: Program, cases: Sequence[Case], asked: int, given: int, seconds: float
+        self,
+        program: Program,
+        cases: Sequence[Case],
+        team: tuple[int, int],
+        seconds: float,
+        spare: float,
     ) -> Failure | None:
-        """Run each case again and again for so many seconds, once at least; slow ones seldom."""
+        """Run each case again and again for so many seconds, once at least; slow ones seldom.
+
+        A call of a large one may take `spare` seconds.
+        """
+        asked, given = team
         where = Surroundings(thread_limit=given if given < asked else None)
         counts = [1] * len(cases)
         with self.staffing.staffed(program, cases, asked, where, _COPIES) as (worker, check):
             check.times.all = _TEAM_SECONDS
-            failure, end = worker.start, time.monotonic() + seconds
+            # one thread has no race: it is asked once
+            failure, end = worker.start, time.monotonic() + (seconds if given > 1 else 0.0)
             for poison in itertools.cycle(POISONS):
                 for index, case in enumerate(cases):
                     start = time.monotonic()
                     if failure or not counts[index]:
                         continue
+                    is_large = self._elements(case) > _MODERATE_ELEMENTS
+                    check.times.call = spare if is_large else CALL_SECONDS
                     failure = check.together(worker, case, poison, counts[index])
                     each = (time.monotonic() - start) / counts[index]
                     counts[index] = min(_COPIES, int(_COMMAND_SECONDS / each))

@@ -76,7 +76,7 @@ class Trial:
         """Series of a few workers, of which the verified one may be the first; load is noted."""
         session = self.session
         on_gpu = self._target.on_gpu
-        watch = LoadWatch(session.rules.cores)
+        watch = LoadWatch(session.rules.cores, session.rules.monitor)
         full = self.grade == "full"
         with session.slots.silence(program) if full else nullcontext():
             series = self._workers(program, slot)

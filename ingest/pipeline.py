@@ -41,9 +41,16 @@ class Portion:
     nameless_failures: int = 0
 
     def merged(self, store: GraphStore) -> Batch:
-        """Merge the plans into `store`."""
+        """Merge the plans into `store`, which must know the cascade's vocabulary."""
         counts = store.merge(self.plans)
-        return Batch(counts, tuple(_rejected(self.lines, counts)), self.nameless_failures)
+        rejected = []
+        # In the file's order: bad lines, and those that the store refused.
+        for line in self.lines:
+            if isinstance(line, Rejected):
+                rejected.append(line)
+            elif counts.conflicts and (reason := counts.conflicts.get(line.trajectory.id)):
+                rejected.append(Rejected(line.line, reason))
+        return Batch(counts, tuple(rejected), self.nameless_failures)
 
 
 def read_vocabulary(store: GraphStore, curated: Sequence[Technique]) -> Vocabulary:
@@ -57,23 +64,6 @@ def open_vocabulary(store: GraphStore, curated: Sequence[Technique]) -> Vocabula
     vocabulary = read_vocabulary(store, curated)
     store.add_techniques(vocabulary.curated)
     return vocabulary
-
-
-def ingest(
-    lines: Iterable[Accepted | Rejected],
-    store: GraphStore,
-    cascade: Cascade,
-    *,
-    disclose: Disclosure = "code",
-    read: CodeReader | None = None,
-    batch_lines: int = BATCH_LINES,
-) -> Iterator[Batch]:
-    """Merge what `lines` hold into `store`, and report batch by batch as it happens.
-
-    The store must know the cascade's vocabulary (`open_vocabulary`).
-    """
-    for portion in portions(lines, cascade, disclose=disclose, read=read, batch_lines=batch_lines):
-        yield portion.merged(store)
 
 
 def portions(
@@ -144,12 +134,3 @@ def _batches(
             batch, size = [], 0
     if batch:
         yield batch
-
-
-def _rejected(batch: Iterable[Accepted | Rejected], counts: MergeCounts) -> Iterator[Rejected]:
-    """The batch's bad lines, and those that the store refused, in the file's order."""
-    for line in batch:
-        if isinstance(line, Rejected):
-            yield line
-        elif counts.conflicts and (reason := counts.conflicts.get(line.trajectory.id)):
-            yield Rejected(line.line, reason)

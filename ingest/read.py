@@ -72,13 +72,6 @@ class _Sidecar(FileOrigin):
     serial: Name  # path of the serial code
 
 
-@dataclass(frozen=True, slots=True)
-class _Doubled:
-    """Stands for an object that has a key twice."""
-
-    key: str
-
-
 class UpstreamStep(BaseModel):
     """One step of a step list; fields that we do not know are ignored, the format is not ours.
 
@@ -198,29 +191,15 @@ def _from_steps(steps: list[UpstreamStep], origin: FileOrigin | None) -> Traject
 
 
 def _refuse_doubled(data: bytes) -> None:
-    """Raise `BadInput` where an object has a key twice, and say which and where."""
+    """Raise `BadInput` where an object has a key twice, and say which."""
 
-    def read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Doubled:
-        content = dict(pairs)
-        if len(content) == len(pairs):
-            return content
-        times = Counter(key for key, _ in pairs)
-        return _Doubled(next(key for key in times if times[key] > 1))
+    def read_object(pairs: list[tuple[str, Any]]) -> None:
+        for name, count in Counter(name for name, _ in pairs).items():
+            if count > 1:
+                raise BadInput(f'key "{name:.80}" stands there twice in one object: keep one')
 
     with suppress(ValueError, RecursionError):  # broken JSON: its reader says what is wrong
-        whole = json.loads(data, object_pairs_hook=read_object)
-        for path, doubled in _places(whole, ""):
-            raise BadInput(f'{path}key "{doubled.key:.80}" stands there twice: keep one')
-
-
-def _places(value: Any, path: str) -> Iterator[tuple[str, _Doubled]]:
-    """Objects that have a key twice, and where they are; the outermost where one is in another."""
-    if isinstance(value, _Doubled):
-        yield path and f"{path}: ", value
-    elif isinstance(value, dict | list):
-        items = value.items() if isinstance(value, dict) else enumerate(value)
-        for key, item in items:
-            yield from _places(item, f"{path}.{key}" if path else f"{key}")
+        json.loads(data, object_pairs_hook=read_object)
 
 
 def _reason(error: ValidationError, data: bytes) -> str:

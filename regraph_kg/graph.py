@@ -1,21 +1,18 @@
-"""The domain's contracts with a graph, whatever stores it: GraphStore, ReadOnlyGraph.
+"""The domain's contract with a graph, whatever stores it: GraphStore.
 
 The docstrings are the contract; `tests/contract` runs the same tests against every backend.
 Every method raises `StoreError` when the store is unreachable, foreign, of another version than
 ours, or refuses us; nothing is half-written then.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
-
-from pydantic import JsonValue
 
 from regraph_kg.models.graph import (
     EmbeddingProgress,
     EmbeddingSpace,
     Example,
     GraphStats,
-    GraphTable,
     KnownFailure,
     MergeCounts,
     MergePlan,
@@ -163,22 +160,6 @@ class GraphStore(Protocol):
 
     def stored(self) -> Iterator[StoredTrajectory]:
         """The same, and how each step's technique was found."""
-
-    def close(self) -> None:
-        """Release the connection; idempotent."""
-
-
-class ReadOnlyGraph(Protocol):
-    """Queries that a person writes, in the store's own Cypher."""
-
-    def query(
-        self, statement: str, parameters: Mapping[str, JsonValue], *, limit: int, seconds: float
-    ) -> GraphTable:
-        """The first `limit` rows; the graph is not changed.
-
-        Raises `BadInput` for a statement that writes, or with the store's message for one that it
-        does not understand, and `StoreError` where no answer comes in `seconds`.
-        """
 
     def close(self) -> None:
         """Release the connection; idempotent."""

@@ -32,13 +32,6 @@ SENT_TO: Mapping[str, tuple[str, ...]] = {
     "openai_key": ("openai_url",),
 }
 """Each secret, and the settings that say who gets to see it."""
-GONE: Mapping[str, str] = {
-    "embedder_document_prompt": "the prompts that a sentence-transformers model declares itself",
-    "embedder_query_prompt": "the prompts that a sentence-transformers model declares itself",
-    "store_ca": "SSL_CERT_FILE, which every TLS connection of this machine reads",
-    "stop_at_roof": "regraph optimize --set limit.seconds=600 ends a search early",
-}
-"""Settings of earlier versions, and what does their work now."""
 
 
 class Settings(BaseModel):
@@ -242,8 +235,6 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _instead(name: str, written: Callable[[str], str]) -> str:
     """What to do about a name that is no setting; `written` is how a setting is called there."""
-    if name in GONE:
-        return f" any more: {GONE[name]}"
     if near := difflib.get_close_matches(name, setting_names(), 1):
         return f"; did you mean {written(near[0])}?"
     return "; unset it: regraph docs --settings lists all"

@@ -1,9 +1,9 @@
 """Compiled code on the disk, by content: ours alone, of bounded size, never half an entry.
 
 Code of anyone who can write into the folder is loaded, so the folder, its parents and each
-entry are checked before every use. An entry is written under another name and renamed, so that
-no kill leaves half of one. Above the bound, the least recently used go first, except those that a
-living judge holds: it has a lock on the file, which the kernel takes back when it dies.
+entry are checked before every use. An entry is written elsewhere and renamed, so that no kill
+leaves half of one. Above the bound, the least recently used go first, except those that a living
+judge holds: it has a lock on the file, which the kernel takes back when it dies.
 
 Not covered: a folder above the cache that a group may write to (a member could put another folder
 in its place between look and use); NFS, where no such lock can be had and nothing is evicted.
@@ -15,15 +15,16 @@ import stat
 import threading
 import time
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
-from regraph_kg import atomic, locks, regular
+from regraph_kg import locks, regular
 from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.compile.own_folder import own_folder
 
 BYTES = 2 * 2**30
 _HELD = 32  # entries handed out last that are held besides those asked to be kept
-_STALE_SECONDS = 3600.0
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -60,20 +61,24 @@ class Cache:
 
     def put(self, key: str, code: bytes, keep: bool = False) -> Path:
         """Add an entry. Raises `OSError` (a full disk) and `ToolError`."""
-        self._require_ours()
         entry = self._folder / f"{key}.so"
-        atomic.write(entry, code, mode=0o555)
+        with self.building() as folder:
+            draft = folder / "entry"
+            draft.write_bytes(code)
+            draft.chmod(0o555)
+            draft.replace(entry)
         self._hold(entry, keep)
         self._evict(entry)
         return entry
 
-    def sweep(self) -> None:
-        """Remove drafts of judges that were killed an hour ago or earlier."""
-        for path in self._folder.glob(atomic.DRAFTS):
-            with contextlib.suppress(OSError):
-                status = path.lstat()
-                if status.st_uid == os.geteuid() and time.time() - status.st_mtime > _STALE_SECONDS:
-                    path.unlink()
+    @contextlib.contextmanager
+    def building(self) -> Iterator[Path]:
+        """A folder to compile in, beside the entries; `OSError` and `ToolError` as for `put`."""
+        self._require_ours()
+        parent = self._folder / "building"
+        parent.mkdir(mode=0o700, exist_ok=True)
+        with own_folder(parent) as folder:
+            yield folder
 
     def _require_ours(self) -> None:
         """Raise unless only we can put something into the folder, or another in its place."""

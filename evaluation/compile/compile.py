@@ -6,17 +6,13 @@ confined and, with -march=native, the CPU's features.
 Not covered: the object's behaviour when it is loaded (worker.py).
 """
 
-import contextlib
 import errno
 import functools
 import hashlib
 import os
 import re
-import shutil
-import stat
 import tempfile
 import threading
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +33,20 @@ _SHARED = ("-fPIC", "-shared", "-w", "-Wl,--no-undefined", "-Wl,-z,now")
 _PLAIN_ERRORS = ("-fmax-errors=8", "-fdiagnostics-color=never", "-fno-diagnostics-show-caret")
 _MARKED = ("-fsanitize=thread", "-U__SANITIZE_THREAD__")
 """Every access to memory calls what perturb.cpp defines."""
+_IN_MEMORY = (
+    *("-O1", "-fno-tree-fre", "-fno-tree-dse", "-fno-tree-pre", "-fno-tree-loop-im"),
+    *("-fno-tree-dominator-opts", "-fno-tree-sink"),
+)
+"""Variables that threads share stay in memory, so that a missing `private` shows: optimized code
+keeps them in registers, and is right by luck. (-O0 does so too, but a source can tell it, it is
+slower, and takes more of the stack.)"""
+_MASKED = (
+    *("-Dno_sanitize(...)=unused", "-D__no_sanitize__(...)=unused"),
+    *("-Dno_sanitize_thread=unused", "-D__no_sanitize_thread__=unused"),
+)
+"""Attributes that take accesses out of it, however a source puts their names together."""
+_OPTIMIZED = re.compile(r'\b(?:__)?optimize(?:__)?\s*(?:\(\s*\\?"[^)\n]*\)|\\?"[^"\n]*")')
+"""What turns these passes on again: an attribute, or the words of a pragma."""
 _COPIES = tuple(f"-Wl,--wrap={name}" for name in ("memset", "memcpy", "memmove"))
 _LEAN = "-D_GLIBCXX_BITS_SPECFUN_H"
 """Leaves out a slow header that CUDA code rarely needs: 0.69 s instead of 0.94 s."""
@@ -54,16 +64,24 @@ _WRAPPED = (
 _ROOM_BYTES = 64 * 2**20
 _FULL = re.compile("No space left on device|Disk quota exceeded")
 _TOO_LARGE = re.compile("[Ff]ile too large|File size limit exceeded")
-_TAKEN = "not allowed: a function of the CUDA runtime or a name of the judge's as its own: "
-_SYMBOLS = (
-    *("/bin/sh", "-c"),
-    "nm -g candidate.o >symbols || exit;"
-    " taken=$(sed -nE '/ [TDBRVWC] (__)?cuda[A-Z]|regraph_|__real_|__wrap_/s/.* //p' symbols);"
-    f' test -z "$taken" || {{ echo "{_TAKEN}"$taken; exit 1; }}',
-)
+_TAKEN = "not allowed: a name of the CUDA runtime or of the judge's as its own: "
+_OWN_CUDA = "/ [TDBRVWC] (__)?cuda[A-Z]|regraph_|__real_|__wrap_/"
 """Wraps.cpp calls the runtime by name: a candidate's own cudaMemcpy would disarm it."""
+_OWN_HOST = "/ [A-Za-z] (__tsan_|regraph_|__real_|__wrap_)/"
+"""A weak `__tsan_read1` tells the build whose threads are held up; an own one keeps it from being
+linked, so that no thread would be."""
+
+
+def _names(file: str, taken: str) -> Command:
+    """Fails with `_TAKEN` where the file has a symbol in a line of nm that matches."""
+    return (
+        *("/bin/sh", "-c"),
+        f"nm {file} >symbols || exit; taken=$(sed -nE '{taken}s/.* //p' symbols);"
+        f' test -z "$taken" || {{ echo "{_TAKEN}"$taken; exit 1; }}',
+    )
+
+
 _UNFIT = re.compile("Unsupported gpu architecture.*|unsupported GNU version.*")
-_FOLDER, _STALE_SECONDS = "regraph-compile-", 3600.0
 _CANDIDATES = ("candidate.cpp", "candidate.cu")
 _HARNESS = Path(__file__).parents[1] / "worker" / "harness"
 
@@ -89,22 +107,24 @@ class Compiler:
         self._sandbox = sandbox
         self._cache = Cache(cache)
         self._building: dict[str, threading.Lock] = {}
-        self._cache.sweep()
-        _sweep()
 
     def close(self) -> None:
         """Release its entries of the cache."""
         self._cache.close()
 
-    def host(self, code: str, flags: Sequence[str], *, keep: bool = False) -> Path | Failure:
+    def host(
+        self, code: str, flags: Sequence[str], *, keep: bool = False, own_symbols: bool = True
+    ) -> Path | Failure:
         """C++ code with g++ and these flags besides the common ones.
 
-        `keep`: no other judge evicts it while this object lives.
+        `keep`: no other judge evicts it while this object lives. `own_symbols`: it may use names
+        of the judge's.
         """
+        checks = () if own_symbols else (_names("out.so", _OWN_HOST),)
         command = (str(self._gcc.path), *flags, *_SHARED, *_PLAIN_ERRORS)
         job = Compilation(
             {"candidate.cpp": code},
-            ((*command, "candidate.cpp", "-o", "out.so"),),
+            ((*command, "candidate.cpp", "-o", "out.so"), *checks),
             (self._gcc.version, _cpu_features()),
             self._gcc.reads,
         )
@@ -115,11 +135,12 @@ class Compiler:
         gcc = str(self._gcc.path)
         common = (gcc, *flags, *_SHARED, *_PLAIN_ERRORS)
         commands = (
-            (*common, "-O1", *_MARKED, "-c", "candidate.cpp", "-o", "candidate.o"),
+            (*common, *_IN_MEMORY, *_MARKED, *_MASKED, "-c", "candidate.cpp", "-o", "candidate.o"),
             (gcc, "-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden", "-c", "perturb.cpp"),
             (*common, "candidate.o", "perturb.o", *_COPIES, "-o", "out.so"),
         )
-        files = {"candidate.cpp": code, "perturb.cpp": _text("perturb.cpp")}
+        marked = _OPTIMIZED.sub("unused", code)
+        files = {"candidate.cpp": marked, "perturb.cpp": _text("perturb.cpp")}
         key = (self._gcc.version, _cpu_features())
         return self._cached(Compilation(files, commands, key, self._gcc.reads), keep=False)
 
@@ -137,13 +158,11 @@ class Compiler:
         `flags` are nvcc's besides the common ones. `own_symbols`: it may define functions of the
         runtime and use wraps.cpp's names as its own.
         """
-        checks = () if own_symbols else (_SYMBOLS,)
+        checks = () if own_symbols else (_names("-g candidate.o", _OWN_CUDA),)
         lean = self._cached(self._cuda_job(code, cuda, arch, ((_LEAN, *flags), checks)))
         if not isinstance(lean, Failure):
             return lean
-        if _TAKEN in lean.diagnosis and checks:
-            return Failure(Outcome.REJECTED_SOURCE, lean.diagnosis)
-        if _SPECIAL.search(code + lean.diagnosis):
+        if lean.outcome is not Outcome.REJECTED_SOURCE and _SPECIAL.search(code + lean.diagnosis):
             return self._cached(self._cuda_job(code, cuda, arch, (flags, checks)))
         return lean
 
@@ -227,8 +246,8 @@ class Compiler:
             self._building.pop(key, None)
 
     def _compile(self, job: Compilation, key: str, keep: bool) -> Path | Failure:
-        with tempfile.TemporaryDirectory(prefix=_FOLDER) as directory:
-            result = self._build(job, Path(directory))
+        with self._cache.building() as directory:
+            result = self._build(job, directory)
             return result if isinstance(result, Failure) else self._cache.put(key, result, keep)
 
     def _build(self, job: Compilation, directory: Path) -> bytes | Failure:
@@ -257,7 +276,9 @@ class Compiler:
             return self._too_large()
         source = next((code for name, code in job.files.items() if name in _CANDIDATES), "")
         output = result.said.replace(f"{directory / 'work'}/", "")
-        return Failure(Outcome.COMPILE_FAILED, trimmed(output, source))
+        compiles = result.command[0] == "/bin/sh"  # it is its symbols that are refused
+        outcome = Outcome.REJECTED_SOURCE if compiles else Outcome.COMPILE_FAILED
+        return Failure(outcome, trimmed(output, source))
 
     def _too_large(self) -> Failure:
         limit = self._limits.object_bytes / 2**20
@@ -284,16 +305,6 @@ class Compiler:
                     (innocent / "work" / name).touch()
             if run([result.command], innocent, job.reads, self._limits, self._sandbox).code:
                 raise ToolError(f"nvcc: {plain(unfit[0])[:200]}; install another CUDA toolkit")
-
-
-def _sweep() -> None:
-    """Remove folders, an hour old or older, of compilations whose judge was killed."""
-    for path in Path(tempfile.gettempdir()).glob(f"{_FOLDER}{'[a-z0-9_]' * 8}"):
-        with contextlib.suppress(OSError):
-            status = path.lstat()
-            old = time.time() - status.st_mtime > _STALE_SECONDS
-            if old and status.st_uid == os.geteuid() and stat.S_ISDIR(status.st_mode):
-                shutil.rmtree(path, ignore_errors=True)
 
 
 def signature_header(problem: Problem) -> str:

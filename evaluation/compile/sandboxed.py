@@ -18,13 +18,13 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.compile.own_folder import own_folder
 from regraph_kg.evaluation.compile.toolchain import SYSTEM_FOLDERS
 from regraph_kg.evaluation.problem.capacity import memory_limit
 from regraph_kg.evaluation.rules import JudgeLimits
@@ -171,9 +171,9 @@ def _orders(
 @functools.cache
 def compiler_confinement() -> Confinement:
     """Layers that hold here, tried once a process by an empty run. Raises `ToolError`."""
-    with tempfile.TemporaryDirectory(prefix="regraph-") as name:
-        (Path(name) / "work").mkdir()
-        layers = run((), Path(name), (), JudgeLimits()).layers
+    with own_folder() as folder:
+        (folder / "work").mkdir()
+        layers = run((), folder, (), JudgeLimits()).layers
     summary = ", ".join(layers) or "none"
     missing = [layer for layer in LAYERS if layer not in layers]
     if "root" in layers:

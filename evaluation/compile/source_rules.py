@@ -1,7 +1,8 @@
 """Source rules: sources that are refused, with a one-line reason, before the compiler starts.
 
 A courtesy, no defence against reading files: a source that names a file in a spelling which is not
-known here finds none, as compilers run confined (compilers.py).
+known here finds none, as compilers run confined (compilers.py). Nor does one that spells a name of
+the held-up build in another way tell it by that (compile.py).
 """
 
 import codecs
@@ -11,6 +12,10 @@ from regraph_kg.evaluation.rules import Failure
 from regraph_kg.models.evaluation import Outcome
 
 _SOURCE_BYTES = 2**20
+_TELLS = re.compile(
+    r"\w*(?:__tsan_|no_sanitize|SANITIZE_THREAD|thread_sanitizer|regraph_perturb)\w*"
+)
+"""What tells the build whose threads are held up from the one that is timed."""
 
 
 def rejected(code: str) -> Failure | None:
@@ -28,6 +33,10 @@ def rejected(code: str) -> Failure | None:
     assembler = re.search(r"\.\s*(incbin|include|macro|irpc?)\b", text + _strings(text))
     if assembler:
         return Failure(Outcome.REJECTED_SOURCE, f"not allowed: .{assembler[1]} in assembler")
+    told = _TELLS.search(text)
+    if told:
+        text = f"not allowed: {told[0][:80]} (no part of the code may be left out of checks)"
+        return Failure(Outcome.REJECTED_SOURCE, text)
     return None
 
 

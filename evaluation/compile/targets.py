@@ -21,9 +21,9 @@ def build(
     *,
     trusted: bool,
 ) -> Path | Failure:
-    """A candidate's shared object; `trusted` code may define functions of the CUDA runtime."""
+    """A candidate's shared object; `trusted` code may use names of the CUDA runtime and ours."""
     if toolkit is None:
-        return compiler.host(code, (*HOST_FLAGS, *target.flags))
+        return compiler.host(code, (*HOST_FLAGS, *target.flags), own_symbols=trusted)
     return compiler.cuda(code, *toolkit, flags=target.flags, own_symbols=trusted)
 
 

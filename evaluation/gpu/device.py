@@ -1,21 +1,24 @@
 """Machine facts, and the statistics key under which a technique's effects are counted."""
 
 import contextlib
+import errno
 import functools
 import os
 import platform
 import shutil
+import socket
+import struct
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from regraph_kg import locks, regular
 from regraph_kg.errors import ToolError
 
-_TURN_SECONDS, _TURN_POLL_SECONDS, _TOLD_AFTER_SECONDS = 600.0, 0.002, 0.5
+_TURN_NAME = "\0regraph-turn-"  # a leading zero byte: a name of the kernel's, not of a file
+_TURN_POLL_SECONDS, _TOLD_AFTER_SECONDS = 0.002, 0.5
+_PEER = struct.Struct("3i")  # pid, uid, gid (struct ucred)
 _LEAST_SHARE = 6
 _WORKER_CORES = 3
 
@@ -80,55 +83,44 @@ def silent(_: str) -> None:
 
 
 @contextlib.contextmanager
-def turn(device: str, tell: Callable[[str], None]) -> Iterator[None]:
-    """One timing tenant a device: waits until no other judge on this machine uses it.
+def turn(device: str, tell: Callable[[str], None]) -> Iterator[float]:
+    """One timing tenant a device: waits for another judge of this machine as long as that lives.
 
-    `device` is a GPU's UUID, "cpu", or the first core of those that serve a GPU. The lock is the
-    kernel's (flock), so it ends with its holder, however that dies. `tell` gets the holder's name.
-    Raises `ToolError` after `_TURN_SECONDS`.
+    Yields the seconds waited; `tell` hears now and then for whom. `device` is a GPU's UUID, "cpu",
+    or the first core of those that serve a GPU. The lock is a name among the abstract sockets: one
+    for all users whatever their TMPDIR, no file that could be exchanged or left, and gone with its
+    holder. Containers share it where they share a network.
     """
-    descriptor = _lock_file(Path(tempfile.gettempdir()) / f"regraph-{device}.lock")
-    try:
-        _lock(descriptor, device, tell)
-        yield
-    finally:
-        os.close(descriptor)
+    with socket.socket(socket.AF_UNIX) as lock:
+        start, told = time.monotonic(), 0.0
+        while not _claimed(lock, _TURN_NAME + device):
+            waited = time.monotonic() - start
+            if waited > told + _TOLD_AFTER_SECONDS:
+                told = 10 * waited  # rarely, as the wait grows long
+                tell(f"waiting for {_holder(device)}, which judges on this device")
+            time.sleep(_TURN_POLL_SECONDS)
+        yield time.monotonic() - start
 
 
-def _lock_file(path: Path) -> int:
-    """Open for reading: enough for a lock, and another user's file allows no more."""
+def _claimed(lock: socket.socket, name: str) -> bool:
     try:
-        with contextlib.suppress(FileNotFoundError):
-            return regular.opener(str(path), os.O_RDONLY)
-        with contextlib.suppress(FileExistsError):  # another judge was faster
-            return os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
-        return regular.opener(str(path), os.O_RDONLY)
+        lock.bind(name)
     except OSError as error:
-        raise ToolError(f"{path}: {error.strerror}; remove it or set TMPDIR") from None
+        if error.errno != errno.EADDRINUSE:
+            raise ToolError(f"{name[1:]}: no lock to be had: {error.strerror}") from None
+        return False
+    lock.listen()  # so that who waits can ask the kernel who we are
+    return True
 
 
-def _lock(descriptor: int, device: str, tell: Callable[[str], None]) -> None:
-    start, announced = time.monotonic(), False
-    while not locks.take(descriptor):
-        waited = time.monotonic() - start
-        if waited > _TURN_SECONDS:
-            raise ToolError(
-                f"{device}: another judge ({_holder(descriptor)}) has used it for"
-                f" {_TURN_SECONDS:.0f} s; wait for it, or choose another device"
-            )
-        if waited > _TOLD_AFTER_SECONDS and not announced:
-            announced = True
-            tell(f"waiting for {_holder(descriptor)}, which judges on this device")
-        time.sleep(_TURN_POLL_SECONDS)
-
-
-def _holder(descriptor: int) -> str:
-    """Holder of a lock, by the kernel's list: "process N"."""
-    inode = f":{os.fstat(descriptor).st_ino} "
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/locks").read_text(encoding="ascii").splitlines():
-            if inode in line and " -> " not in line:
-                return f"process {line.split()[4]}"
+def _holder(device: str) -> str:
+    """Holder of a turn, by the kernel's word: "process N"."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as caller:
+        caller.setblocking(False)  # those who asked before may fill the holder's queue
+        caller.connect(_TURN_NAME + device)
+        peer = caller.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
+        if pid := _PEER.unpack(peer)[0]:  # 0: it lives in another container
+            return f"process {pid}"
     return "another process"
 
 

@@ -3,18 +3,28 @@
 A `GpuWatch` follows one measurement: it says which samples were taken while the GPU was slowed
 down by heat (to be thrown away), keeps the others, tagged where power was capped, and raises
 `ToolError` where the GPU is lost or an uncorrectable memory error occurred meanwhile. Reasons for
-a lower clock are NVML's event bits in words.
+a lower clock are NVML's event bits in words. It also says which other process computed on the GPU
+meanwhile. In containers that show no processes only the GPU's own use tells of others, and only
+while our workers stand still.
 
-Not covered: setting clocks (needs root; another's decision); attributing an error to a process.
+Not covered: setting clocks (needs root; another's decision); attributing an error to a process;
+others' use inside a container while we time, and what uses a GPU for less than NVML's period.
 Readings are up to some milliseconds old: NVML does not say how old.
 """
 
+import contextlib
 import importlib
+import os
+import time
+from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 from regraph_kg.errors import ToolError
+from regraph_kg.models.text import plain
 
 _SM_CLOCK, _MEMORY_CLOCK = 1, 2
 _CORE_TEMPERATURE = 0
@@ -22,6 +32,11 @@ _UNCORRECTED, _SINCE_DRIVER_LOAD = 1, 0
 _LOST, _RESET_REQUIRED, _MISMATCH = 15, 16, 18
 _KEPT_STATES = 4096
 _STEADY = 0.02
+_USED_PERCENT = 5.0  # of the SMs' time: less disturbs nobody more than the noise
+_PERIOD_SECONDS = 1.0  # NVML's readings of use are over at most so long
+_PATIENCE_SECONDS, _POLL_SECONDS = 2.0, 0.05
+_AGAIN_SECONDS = 30.0
+"""After so long a look is taken again where it is not for free, or where waiting did not help."""
 
 REASONS = {
     0x001: "idle",
@@ -82,6 +97,7 @@ class GpuMonitor:
         self._library, self._handle, self._name = library, handle, name
         self.plateau_mhz: float | None = None
         """Median SM clock of the last measurement that nothing slowed down."""
+        self._look_again = 0.0
 
     def read(self) -> GpuState:
         """Clocks, temperature, power and throttling now."""
@@ -104,6 +120,50 @@ class GpuMonitor:
         millijoules = self._ask("TotalEnergyConsumption")
         return None if millijoules is None else millijoules / 1000
 
+    def used_by_others(self, since: float) -> str:
+        """Which processes that are not ours computed on it since a time of the clock; "" for none.
+
+        One that has ended, or that this container does not see, is not told.
+        """
+        used: defaultdict[int, list[int]] = defaultdict(list)
+        for sample in self._say("ProcessUtilization", int(since * 1e6)) or ():
+            used[sample.pid].append(sample.smUtil)
+        found = []
+        for pid, percents in used.items():
+            mean = sum(percents) / len(percents)
+            if mean >= _USED_PERCENT and (name := _stranger(pid)):
+                found.append(f"pid {pid} {name}, {mean:.0f} %")
+        return f"another process used the GPU ({'; '.join(found)})" if found else ""
+
+    def await_others(self, tell: Callable[[str], None]) -> str:
+        """Wait a little while others compute on it; who still does then, "" for nobody.
+
+        Our own workers must stand still.
+        """
+        start = time.monotonic()
+        hidden = not self._shows_processes()
+        if hidden and start < self._look_again:
+            return ""  # the end of our own use would have to be waited for each time
+        while user := self._unseen() if hidden else self.used_by_others(time.time() - 1.0):
+            if start < self._look_again or time.monotonic() - start > _PATIENCE_SECONDS:
+                break
+            if time.monotonic() - start > _PERIOD_SECONDS:
+                tell(f"waiting for the GPU: {user}")
+            time.sleep(_POLL_SECONDS)
+        self._look_again = start + _AGAIN_SECONDS if hidden or user else 0.0
+        return user
+
+    def _shows_processes(self) -> bool:
+        """Whether it names processes, by numbers that mean something here."""
+        pids = [process.pid for process in self._say("ComputeRunningProcesses") or ()]
+        return any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+    def _unseen(self) -> str:
+        rates = self._say("UtilizationRates")
+        if rates is None or rates.gpu < _USED_PERCENT:
+            return ""
+        return f"another process used the GPU (hidden from this container, {rates.gpu} %)"
+
     def facts(self) -> dict[str, str]:
         """Constants of a measurement: highest clock, persistence mode."""
         readings = {
@@ -124,9 +184,13 @@ class GpuMonitor:
         )
 
     def _ask(self, what: str, *which: int) -> int | None:
+        answer = self._say(what, *which)
+        return None if answer is None else int(answer)
+
+    def _say(self, what: str, *which: int) -> Any:
         """The answer of `nvmlDeviceGet<what>`; None where this GPU, or its driver, does not say."""
         try:
-            return int(getattr(self._library, f"nvmlDeviceGet{what}")(self._handle, *which))
+            return getattr(self._library, f"nvmlDeviceGet{what}")(self._handle, *which)
         except self._library.NVMLError as error:
             if _number(error) in _REMEDIES:
                 raise _broken(error, self._name) from None
@@ -216,6 +280,19 @@ def open_gpu(gpu: int | str = 0, library: Any = None) -> GpuMonitor | Absent:
             raise _broken(error, name) from None
         return Absent(f"NVML: {error}: clocks are not read")
     return GpuMonitor(library, handle, name)
+
+
+def _stranger(pid: int) -> str:
+    """Name of a process; "" where it is ours, a child of ours, or not to be seen."""
+    name, ancestor = "", pid
+    with contextlib.suppress(OSError, ValueError):
+        while ancestor > 1:
+            if ancestor == os.getpid():
+                return ""
+            head, _, rest = Path(f"/proc/{ancestor}/stat").read_text("utf-8").rpartition(")")
+            name = name or head.partition("(")[2]
+            ancestor = int(rest.split()[1])
+    return plain(name)
 
 
 def _broken(error: Exception, name: str) -> ToolError:

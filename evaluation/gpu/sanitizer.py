@@ -15,7 +15,6 @@ import os
 import re
 import shutil
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Literal
 
 from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.compile.own_folder import own_folder
 from regraph_kg.evaluation.compile.toolchain import Cuda
 from regraph_kg.evaluation.problem.inputs import generate
 from regraph_kg.evaluation.problem.problem import Problem, Sizes
@@ -157,8 +157,8 @@ def _log(subject: Subject, run: _Pass, sizes: Sizes | None) -> str:
     try:
         for name, array in generate(subject.problem, call.sizes, 0, 1).items():
             shared.view(call.places[name])[...] = array
-        with tempfile.TemporaryDirectory(prefix="regraph-") as folder:
-            path = Path(folder, "log")
+        with own_folder() as folder:
+            path = folder / "log"
             where = Surroundings(gpu=subject.gpu, prefix=run.prefix(path))
             with Worker(subject.program, shared, run.defences, _LIMITS, 1, where) as worker:
                 _exercise(worker, call, run.end - time.monotonic())

@@ -10,6 +10,7 @@ Not covered: how the commands are run (evaluation/command_judge.py); whether the
 import ast
 import fnmatch
 import hashlib
+import itertools
 import os
 import shlex
 import shutil
@@ -52,9 +53,6 @@ class Commands(Frozen):
     """Each must be printed by the tests: exit code 0 alone proves nothing."""
     tolerance: float = Field(default=1e-6, ge=0, lt=1)
     """Relative, of numbers that the bench prints with a point or an exponent."""
-    clock: Literal["process", "printed"] = "process"
-    """"process": the whole process of the bench is timed from outside. "printed": the bench prints
-    lines `regraph-seconds NUMBER`, whose median counts."""
     exclude: tuple[str, ...] = ()  #: files and folders that are not copied: patterns of `fnmatch`
     python: str | None = None
     """A virtual environment, relative to problem.toml: read-only, and first on the PATH."""
@@ -131,13 +129,10 @@ class ProjectProblem(_Declared):
     @property
     def guarantee(self) -> str:
         """The basis of a verdict, for every report."""
-        clock = "the bench's process is timed from outside"
-        if self.commands.clock == "printed":
-            clock = "times are the bench's own word"
         return (
             "weaker than the judge's own checks: the project's tests decide what is right, and the"
             " code runs in their process; each timed run prints what the unchanged project prints"
-            f" for the same secret seed; {clock}"
+            " for the same secret seed; the bench's process is timed from outside"
         )
 
     @property
@@ -207,34 +202,32 @@ def _files_of(folder: Path, exclude: Sequence[str]) -> Iterator[tuple[str, Path]
     """Paths below `folder` that are copied: relative name and place, in order of the names.
 
     `exclude` are patterns of relative names or of single names. Raises `BadInput` where they are
-    too many or too large.
+    too many or too large, or a folder cannot be read.
     """
     count = size = 0
-    for name, path in _walk(folder, "", (*_NEVER, *exclude)):
-        count, size = count + 1, size + path.lstat().st_size
-        if count > _MOST_FILES or size > _MOST_BYTES:
-            raise BadInput(
-                f"{folder}: more than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB would be"
-                f" copied for each judging, {name} among them; name what is not needed in"
-                " commands.exclude"
-            )
-        yield name, path
-
-
-def _walk(folder: Path, before: str, exclude: Sequence[str]) -> Iterator[tuple[str, Path]]:
-    with file_errors(folder, "it is to be copied"):
-        entries = sorted(os.scandir(folder), key=lambda item: item.name)
-    # CMake refuses a build folder in another place than where it was made.
-    if before and any(entry.name == "CMakeCache.txt" for entry in entries):
-        return
-    for entry in entries:
-        name = f"{before}{entry.name}"
-        if any(fnmatch.fnmatch(item, rule) for rule in exclude for item in (entry.name, name)):
+    waiting, rules = [""], (*_NEVER, *exclude)
+    while waiting:
+        within = waiting.pop()
+        with file_errors(folder / within, "it is to be copied"):
+            entries = sorted(os.scandir(folder / within), key=lambda item: item.name)
+        # CMake refuses a build folder in another place than where it was made.
+        if within and any(entry.name == "CMakeCache.txt" for entry in entries):
             continue
-        if entry.is_dir(follow_symlinks=False):
-            yield from _walk(Path(entry.path), f"{name}/", exclude)
-        elif entry.is_symlink() or entry.is_file(follow_symlinks=False):
-            yield name, Path(entry.path)
+        for entry in entries:
+            name, path = f"{within}{entry.name}", Path(entry.path)
+            if any(fnmatch.fnmatch(item, rule) for rule in rules for item in (entry.name, name)):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(f"{name}/")
+            elif entry.is_symlink() or entry.is_file(follow_symlinks=False):
+                count, size = count + 1, size + path.lstat().st_size
+                yield name, path
+            if count > _MOST_FILES or size > _MOST_BYTES:
+                raise BadInput(
+                    f"{folder}: more than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB would be"
+                    f" copied for each judging, {name} among them; name what is not needed in"
+                    " commands.exclude"
+                )
 
 
 def digest_of(folder: Path, exclude: Sequence[str]) -> str:
@@ -264,10 +257,7 @@ def copy(folder: Path, target: Path, exclude: Sequence[str] = ()) -> None:
 
 def head_of(text: str, name: str, suffix: str) -> str:
     """A function up to its body, on one line; "" where a text with that suffix defines none."""
-    if suffix == ".py":
-        function = _python_function(text, name)
-        return f"def {name}({ast.unparse(function.args)})" if function else ""
-    span = _cpp_function(text, name)
+    span = _function(text, name, suffix)
     return " ".join(text.encode()[span[0] : span[1]].decode().split()) if span else ""
 
 
@@ -276,31 +266,26 @@ def doing_nothing(text: str, name: str, suffix: str) -> str | None:
 
     Not covered: functions that macros make, or that only another file defines.
     """
-    if suffix == ".py":
-        function = _python_function(text, name)
-        if function is None:
-            return None
-        lines = text.split("\n")  # as the parser counts them: a form feed ends none
-        first = function.body[0]
-        start = lines[first.lineno - 1][: first.col_offset]
-        lines[first.lineno - 1 : function.end_lineno] = [f"{start}return None"]
-        return "\n".join(lines)
-    span = _cpp_function(text, name)
+    span = _function(text, name, suffix)
     if span is None:
         return None
     content = text.encode()
     before, after = content[: span[1]], content[span[2] :]
     head = before[span[0] :].partition(b"(")[0].split()
+    if suffix == ".py":
+        body = b"return None"
     # The type of a function "void a::b(" is all that stands before its name.
-    if b"void" in head[:-1]:
+    elif b"void" in head[:-1]:
         body = b"{}"
     else:
         body = b"{ return 0; }" if suffix == ".c" else b"{ return {}; }"  # C has no `{}` before C23
     return (before + body + after).decode()
 
 
-def _cpp_function(text: str, name: str) -> tuple[int, int, int] | None:
+def _function(text: str, name: str, suffix: str) -> tuple[int, int, int] | None:
     """Offsets of bytes: where the function begins, its body begins and ends."""
+    if suffix == ".py":
+        return _python_function(text, name)
     from regraph_kg.evaluation.cpp import syntax  # noqa: PLC0415 (only where a project is looked at)
 
     for function in syntax.functions(syntax.parsed(Path(), text.encode())):
@@ -309,14 +294,21 @@ def _cpp_function(text: str, name: str) -> tuple[int, int, int] | None:
     return None
 
 
-def _python_function(text: str, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+def _python_function(text: str, name: str) -> tuple[int, int, int] | None:
     try:
-        tree = ast.parse(text)
+        nodes = list(ast.walk(ast.parse(text)))
     except (SyntaxError, ValueError, RecursionError):
         return None
-    for node in ast.walk(tree):
+    # Lines as the parser counts them: a form feed ends none.
+    starts = list(
+        itertools.accumulate((len(line) + 1 for line in text.encode().split(b"\n")), initial=0)
+    )
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
-            return node
+            first, last = node.body[0], node.body[-1]
+            start = starts[node.lineno - 1] + node.col_offset
+            body = starts[first.lineno - 1] + first.col_offset
+            return start, body, starts[(last.end_lineno or 1) - 1] + (last.end_col_offset or 0)
     return None
 
 

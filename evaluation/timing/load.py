@@ -1,5 +1,7 @@
 """Load of this machine while something is timed: other processes, and stolen time.
 
+Of a GPU, which other process computed on it (nvml.py).
+
 Read from /proc/stat: CPU time of the cores that matter, less that of this process and its children.
 Its clock ticks a hundred times a second, so short spans tell little; they are given the benefit.
 
@@ -11,8 +13,11 @@ import contextlib
 import os
 import resource
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
+
+from regraph_kg.evaluation.gpu.device import silent
+from regraph_kg.evaluation.gpu.nvml import GpuMonitor
 
 _STAT = Path("/proc/stat")
 _LEAST_SECONDS, _TICKS = 0.1, 4
@@ -26,7 +31,15 @@ class LoadWatch:
     What others do on the rest disturbs nobody: several judges share a machine so.
     """
 
-    def __init__(self, cores: Collection[int] | None = None) -> None:
+    def __init__(
+        self,
+        cores: Collection[int] | None = None,
+        gpu: GpuMonitor | None = None,
+        tell: Callable[[str], None] = silent,
+    ) -> None:
+        """With a `gpu`, others' use of that is waited for, and `tell` hears of it."""
+        self._gpu, self._gpu_used = gpu, gpu.await_others(tell) if gpu else ""
+        self._clock = time.time()
         self._cores = frozenset(cores or os.sched_getaffinity(0))
         self._start = time.monotonic()
         self._busy, self._stolen = _used(self._cores)
@@ -46,6 +59,8 @@ class LoadWatch:
         if time.monotonic() - self._start < _LEAST_SECONDS:
             return ""
         parts = []
+        if self._gpu and (used := self._gpu.used_by_others(self._clock) or self._gpu_used):
+            parts.append(used)
         count = len(self._cores)
         if foreign > _FOREIGN + _FOREIGN_SHARE * count:
             parts.append(f"other processes used {foreign:.1f} of {count} cores")

@@ -156,7 +156,12 @@ class Sorter:
             return groups
         joined = [group for group in groups if group not in new]
         by_label = {group.lead.labels[0]: group for group in new}
-        for part in self._alike([_as_one(group) for group in new], MOST_GROUPS):
+        shown = []
+        for group in new:  # its names, and its most used one's step
+            first, *others = [group.lead, *(one for one in group.bundles if one is not group.lead)]
+            labels = (first.labels[0], *sorted(other.labels[0] for other in others))
+            shown.append(replace(first, labels=labels))
+        for part in self._alike(shown, MOST_GROUPS):
             for group in self._ask(target, part, (), SECOND):
                 members = [by_label[bundle.labels[0]] for bundle in group.bundles]
                 batches = reduce(add, (member.batches for member in members))
@@ -309,12 +314,6 @@ def _known(batch: Iterable[Bundle]) -> tuple[Technique, ...]:
     best = {one.technique.id: one.technique for one in reversed(near)}
     ids = list(dict.fromkeys(one.technique.id for one in near))[:MOST_KNOWN]
     return tuple(best[key] for key in sorted(ids))
-
-
-def _as_one(group: _Group) -> Bundle:
-    """A group as the second round shows it: its names, and its most used one's step."""
-    labels = [bundle.labels[0] for bundle in group.bundles if bundle is not group.lead]
-    return replace(group.lead, labels=(group.lead.labels[0], *sorted(labels)))
 
 
 def _plainly_named(technique: Technique, label: str) -> bool:

@@ -14,7 +14,6 @@ from typing import Literal, TypeVar
 from pydantic import SecretStr
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.checkup.checkup import Checkup
 from regraph_kg.evaluation.compare import Comparison
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.hosts.process import JudgeProcess
@@ -22,7 +21,7 @@ from regraph_kg.evaluation.problem.problem import comparable
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.judges import local_judge
-from regraph_kg.wiring.problems import check_problem, find_problem, good_problem, is_refused
+from regraph_kg.wiring.problems import find_problem, good_problem, is_refused
 
 T = TypeVar("T")
 Hear = Callable[[float], Awaitable[None]]  # hears how many seconds a question has taken so far
@@ -52,22 +51,6 @@ class JudgeDesk:
         """Seconds."""
         return max(0.0, self._budget - self.spent)
 
-    async def check(self, problem: str, hear: Hear) -> Checkup:
-        """Check that a problem is well posed and can be measured."""
-        return await self._ask(hear, check_problem, self._settings, problem)
-
-    async def evaluate(
-        self, problem: str, candidate: Candidate, grade: Grade, hear: Hear
-    ) -> EvalReport:
-        """Judge a candidate; `BadInput` where the problem has an error."""
-        return await self._ask(hear, _evaluate, self._settings, problem, candidate, grade)
-
-    async def compare(
-        self, problem: str, candidate: Candidate, other: Candidate, hear: Hear
-    ) -> Comparison:
-        """Whether a candidate is faster than another one; both must have passed."""
-        return await self._ask(hear, _compare, self._settings, problem, candidate, other)
-
     def close(self) -> None:
         """End the process and its candidate at once; idempotent."""
         process, self._process = self._process, None
@@ -77,7 +60,8 @@ class JudgeDesk:
         if thread is not None:
             thread.shutdown(wait=False, cancel_futures=True)
 
-    async def _ask(self, hear: Hear, call: Callable[..., T], *args: object) -> T:
+    async def ask(self, hear: Hear, call: Callable[..., T], *args: object) -> T:
+        """Have the process answer `call`, a function of settings and `args`."""
         async with self._turn:
             if not self.left:
                 raise BadInput(
@@ -88,7 +72,8 @@ class JudgeDesk:
                 # one thread for all questions: the kernel ends the process with it
                 self._process, self._thread = JudgeProcess(), ThreadPoolExecutor(1, "judge")
             began, left = time.monotonic(), self.left
-            answer = asyncio.wrap_future(self._thread.submit(self._process.ask, call, *args))
+            asked = self._thread.submit(self._process.ask, call, self._settings, *args)
+            answer = asyncio.wrap_future(asked)
             try:
                 while not (await asyncio.wait({answer}, timeout=min(TICK, left)))[0]:
                     left = self.left - (time.monotonic() - began)
@@ -116,15 +101,15 @@ def _opened(settings: Settings) -> Judge:
     return _judge(str(settings.cache_dir), settings.isolation, settings.gpu)
 
 
-def _evaluate(settings: Settings, problem: str, candidate: Candidate, grade: Grade) -> EvalReport:
+def evaluate(settings: Settings, problem: str, candidate: Candidate, grade: Grade) -> EvalReport:
+    """Judge a candidate; `BadInput` where the problem has an error."""
     judge = _opened(settings)
     find = find_problem if is_refused(candidate) else good_problem
     return judge.evaluate(candidate, find(settings, problem), grade=grade)
 
 
-def _compare(
-    settings: Settings, problem: str, candidate: Candidate, other: Candidate
-) -> Comparison:
+def compare(settings: Settings, problem: str, candidate: Candidate, other: Candidate) -> Comparison:
+    """Whether a candidate is faster than another one; both must pass."""
     judge = _opened(settings)
     declared = comparable(find_problem(settings, problem))
     good_problem(settings, problem)

@@ -90,18 +90,9 @@ class AgentSteps:
             return None
         make_folder(folder)
         path = folder / f"{self.id}.jsonl"
-        # whole each time: a kill leaves the last step's file
-        write_lines(path, [self._trajectory()])
-        return path
-
-    @property
-    def _run(self) -> str:
-        return f"{self.created} agent {self.id}"
-
-    def _trajectory(self) -> Trajectory:
         # learned: nobody gave it, and a purge by model takes it out
         source = Source(model=self.author, run=self._run, created=self.created, learned=True)
-        return Trajectory(
+        trajectory = Trajectory(
             schema=1,
             target=self.target,
             problem=self.problem.name,
@@ -110,6 +101,13 @@ class AgentSteps:
             steps=tuple(self.steps),
             failures=tuple(self.failures),
         )
+        # whole each time: a kill leaves the last step's file
+        write_lines(path, [trajectory])
+        return path
+
+    @property
+    def _run(self) -> str:
+        return f"{self.created} agent {self.id}"
 
     def _before(self, report: EvalReport) -> float | None:
         """Seconds of the code before, on the clock of this report's serial code."""

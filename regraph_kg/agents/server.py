@@ -11,6 +11,7 @@ import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
 
 import uvicorn
@@ -36,20 +37,7 @@ INSTRUCTIONS = """Makes C++ functions fast with OpenMP or CUDA. Ask next_techniq
 apply one technique at a time, and have evaluate judge each version: only its verdict counts. \
 Code and problems come from the project's folder, or are sent as text."""
 
-OPTIMIZE = """Make the function of problem {problem} faster for {target}.
-
-1. check_problem: mend what it calls an error.
-2. Read problem://{problem}/serial.cpp and problem.toml. Keep the function's name and signature.
-3. next_techniques with the present code (after: what you applied last). Choose one technique that \
-applies, look at its example and at known_failures.
-4. Apply it to the whole code. evaluate it. Where it fails, read the diagnosis and mend it once or \
-twice; else go back to the last right code and choose another technique.
-5. Go on from the fastest right code until account says that little is left, or three techniques \
-in a row gained nothing.
-6. evaluate the best with grade "full", and tell its speedup with the interval, the path of \
-techniques, and the code.
-In place of evaluate you may call record_step for each step, and tell its file at the end: \
-regraph ingest then teaches the graph what you found."""
+OPTIMIZE = files(__package__) / "optimize.txt"  # the words of the prompt
 
 
 def build(settings: Settings, root: Path, judge_seconds: float) -> MCPServer[None]:
@@ -82,7 +70,8 @@ def build(settings: Settings, root: Path, judge_seconds: float) -> MCPServer[Non
         if target not in TARGETS:
             names = ", ".join(TARGETS)
             raise MCPError(INVALID_PARAMS, f"target {target[:100]!r}: none of {names}")
-        return OPTIMIZE.format(problem=problem, target=target)
+        words = OPTIMIZE.read_text(encoding="utf-8")
+        return words.strip().format(problem=problem, target=target)
 
     @server.resource("problem://{problem}/{file}", mime_type="text/plain")
     def problem_file(problem: str, file: str) -> str:

@@ -14,6 +14,7 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
+from regraph_kg.agents import judging
 from regraph_kg.agents.folder import ProjectFolder
 from regraph_kg.agents.judging import Hear, JudgeDesk
 from regraph_kg.agents.recording import FOLDER, AgentSteps, name_of
@@ -23,7 +24,7 @@ from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.next_steps import NextSteps
 from regraph_kg.models.target import USUAL, Target
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.problems import declared_problem
+from regraph_kg.wiring.problems import check_problem, declared_problem
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -160,7 +161,9 @@ class Tools:
 
         Each finding ends with the line to write. An error must be mended before anything is judged.
         """
-        checkup = await self._desk.check(self._folder.problem(problem), hearing(context))
+        checkup = await self._desk.ask(
+            hearing(context), check_problem, self._folder.problem(problem)
+        )
         findings = [finding.model_dump(mode="json") for finding in checkup.findings]
         return {"problem": checkup.problem, "good": not checkup.errors, "findings": findings}
 
@@ -188,7 +191,8 @@ class Tools:
         """
         text = self._folder.code(code, file)
         place = self._folder.problem(problem)
-        return await self._desk.evaluate(place, Candidate(target, text), grade, hearing(context))
+        candidate = Candidate(target, text)
+        return await self._desk.ask(hearing(context), judging.evaluate, place, candidate, grade)
 
     @plain_errors
     async def compare(
@@ -208,7 +212,7 @@ class Tools:
         # texts only: two files would have to lie in the project at once
         both = [Candidate(target, self._folder.code(text, "")) for text in (code, other)]
         place = self._folder.problem(problem)
-        comparison = await self._desk.compare(place, both[0], both[1], hearing(context))
+        comparison = await self._desk.ask(hearing(context), judging.compare, place, *both)
         return {
             "verdict": comparison.verdict,
             "ratio": comparison.ratio,
@@ -255,7 +259,9 @@ class Tools:
             steps.refuse_unlike(begun)
             step = steps.step(technique, reasoning, text)
             candidate = Candidate(target, text)
-            judged = await self._desk.evaluate(place, candidate, "screening", hearing(context))
+            judged = await self._desk.ask(
+                hearing(context), judging.evaluate, place, candidate, "screening"
+            )
             steps.add(step, judged)
             # only once it is judged: a cancelled first step leaves no trajectory
             self._recorded[steps.id] = steps

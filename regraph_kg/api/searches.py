@@ -4,13 +4,15 @@ found = optimize("density/", model="ollama:qwen2.5-coder:7b", hear=print)
 print(found.summary.speedup, found.summary.best_path)
 """
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 
-from regraph_kg.api.progress import in_notebook
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.models.target import USUAL, Target
+from regraph_kg.models.text import times
 from regraph_kg.runs.choice import DEFAULT_METHOD, usual_choice
 from regraph_kg.runs.search import FinishedRun, open_run
 from regraph_kg.settings import Settings, read_settings
@@ -51,3 +53,25 @@ def optimize(  # noqa: PLR0913 (options, all by name, each with its default)
         ended = run.finish()
     run.publish()
     return ended
+
+
+def in_notebook(calls: int) -> Callable[[SimulationRecord], object] | None:
+    """Shows the spent calls of `calls` in the running cell; None outside of notebooks."""
+    # looked up, never imported: a notebook has loaded it
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if ipython is None or not hasattr(shell, "kernel"):
+        return None
+    show = ipython.display.HTML
+
+    def text(spent: int, best: str) -> object:
+        bar = f"<progress value='{spent}' max='{calls}'></progress>"
+        return show(f"{bar} {spent} of {calls} calls {escape(best)}")
+
+    bar = ipython.display.display(text(0, ""), display_id=True)
+
+    def hear(record: SimulationRecord) -> None:
+        best = f"{times(record.best_speedup)} by {' > '.join(record.best_path) or 'no step yet'}"
+        bar.update(text(record.spent, best))
+
+    return hear

@@ -215,17 +215,14 @@ class Bolt:
                 except exceptions.Neo4jError as error:
                     if not error.is_retryable() and error.code not in OVERTAKEN:
                         raise
-                    if error.code == INDEX_ALONE and clash == CLASH_TRIES - 1:
-                        self._drop_index(session, statement)
+                    named = re.match(r"CREATE CONSTRAINT (\w+)", statement)
+                    if named and error.code == INDEX_ALONE and clash == CLASH_TRIES - 1:
+                        drop = queries.text("drop_index", self._engine)
+                        session.run(drop, name=named[1]).consume()
                     time.sleep(FIRST_RETRY_SECONDS * 2**clash)
                 else:
                     return
             session.run(statement, parameters).consume()
-
-    def _drop_index(self, session: neo4j.Session, statement: str) -> None:
-        named = re.match(r"CREATE CONSTRAINT (\w+)", statement)
-        if named:
-            session.run(queries.text("drop_index", self._engine), name=named[1]).consume()
 
     def close(self) -> None:
         """Close every connection; idempotent."""

@@ -273,7 +273,11 @@ def latest(measured: Measurements) -> dict[str, Any]:
     # An older judge's figures stay in the JSON, and decide nothing.
     counted = standing(measured)
     last = counted[-1] if counted else None
-    effects = effects_of(counted)
+    effects: dict[str, float] = {}
+    for m in counted:  # the later ones last, so that a device has its latest effect
+        if m.outcome is Outcome.PASSED:
+            effects[m.device] = m.effect or effects.get(m.device, UNTIMED)
+    effects = dict(sorted(effects.items()))
     return {
         "verified": bool(effects),
         "verified_on": list(effects),
@@ -285,12 +289,3 @@ def latest(measured: Measurements) -> dict[str, Any]:
         "toolchain": last and last.toolchain,
         "measurements": _STEP.dump_json(measured).decode(),
     }
-
-
-def effects_of(counted: Measurements) -> dict[str, float]:
-    """The latest effect on each device where a step passed, sorted; of `standing` measurements."""
-    effects: dict[str, float] = {}
-    for m in counted:  # the later ones last
-        if m.outcome is Outcome.PASSED:
-            effects[m.device] = m.effect or effects.get(m.device, UNTIMED)
-    return dict(sorted(effects.items()))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from regraph_kg import cypher
 from regraph_kg.backends.address import Engine
+from regraph_kg.errors import file_errors
 
 FOLDER = "regraph"  # folder of the saved queries among the Browser's favorites
 QUERIES, STYLE = "regraph-queries.zip", "regraph-style.grass"
@@ -46,15 +47,16 @@ def browser_query(name: str) -> str:
 def write_pack(folder: Path) -> tuple[Path, Path]:
     """Write queries and style into a folder, made if absent; return their paths.
 
-    The bytes depend on nothing but the queries. Raises OSError.
+    The bytes depend on nothing but the queries.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
         for name in browser_names():
             # Made without a date, so that the same queries are the same bytes.
             packed.writestr(zipfile.ZipInfo(f"{FOLDER}/{name}.cypher"), browser_query(name))
     style = (files(cypher) / "browser" / "style.grass").read_text(encoding="utf-8")
-    (folder / QUERIES).write_bytes(archive.getvalue())
-    (folder / STYLE).write_text(style, encoding="utf-8")
+    with file_errors(folder, "give a folder to write into"):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / QUERIES).write_bytes(archive.getvalue())
+        (folder / STYLE).write_text(style, encoding="utf-8")
     return folder / QUERIES, folder / STYLE

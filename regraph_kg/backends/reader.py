@@ -40,12 +40,16 @@ _READING = re.compile(
 
 
 class BoltReader(OnBolt):
-    """Queries behind a Bolt connection; `graph.ReadOnlyGraph` is the contract."""
+    """Queries that a person writes, in the store's own Cypher, behind a Bolt connection."""
 
     def query(
         self, statement: str, parameters: Mapping[str, JsonValue], *, limit: int, seconds: float
     ) -> GraphTable:
-        """See `ReadOnlyGraph`."""
+        """The first `limit` rows; the graph is not changed.
+
+        Raises `BadInput` for a statement that writes, or with the store's message for one that it
+        does not understand, and `StoreError` where no answer comes in `seconds`.
+        """
         _require_reading(statement)
         answers: Queue[GraphTable | BaseException] = Queue()
 

@@ -1,13 +1,31 @@
-"""BoltStore: the GraphStore of Neo4j and of the embedded store."""
+"""BoltStore: the GraphStore of Neo4j and of the embedded store.
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from functools import partial
+A search leaves out its own problem: what that problem's trajectories contribute is summed when it
+asks, and subtracted from NEXT. Not covered: on Neo4j a reader may meet a commit while it is
+applied, so that counts may for an instant be one trajectory off; they are never negative.
+"""
 
-from regraph_kg.backends import read, schema, vectors, write
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from regraph_kg.backends import vectors, write
 from regraph_kg.backends.bolt import OnBolt, Query
 from regraph_kg.backends.evidence import Pair
+from regraph_kg.backends.statistics import (
+    COUNTS,
+    Counts,
+    RowKey,
+    precedence,
+    read_counts,
+    successor,
+    together,
+)
+from regraph_kg.errors import StoreError
 from regraph_kg.graph import SCHEMA_VERSION, Embed, Replan
+from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import (
     EmbeddingProgress,
     EmbeddingSpace,
@@ -25,18 +43,71 @@ from regraph_kg.models.graph import (
     Vector,
 )
 from regraph_kg.models.target import Target
-from regraph_kg.models.technique import Technique
+from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.models.trajectory import Trajectory
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+PRODUCT = "regraph-kg"
+OLDEST = 2  # the oldest version whose trajectories a rebuild reads
 MOST_ROWS = 1_000_000  # largest LIMIT sent: the embedded store allocates for it at once
+PAGE = 500  # trajectories read at a time
 PURGED = 500  # trajectories that one transaction of a purge deletes
+_TECHNIQUE = {"id", "name", "target"}
+"""Without these a technique is being made or deleted: Neo4j shows it in part."""
+
+_ByPair = dict[Pair, dict[RowKey, Counts]]
+
+
+def in_one_read(
+    method: Callable[Concatenate["BoltStore", Query, P], T],
+) -> Callable[Concatenate["BoltStore", P], T]:
+    """The method in a read transaction, whose statements it asks."""
+
+    @wraps(method)
+    def reading(self: "BoltStore", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._bolt.read(lambda ask: method(self, ask, *args, **kwargs))
+
+    return reading
 
 
 class BoltStore(OnBolt):
     """A technique graph behind a Bolt connection; `graph.GraphStore` is the contract."""
 
     def apply_schema(self, *, rebuild: bool = False) -> None:
-        schema.prepare(self._bolt, rebuild=rebuild)
+        # A database is ours when it carries our stamp, (:Meta), which the last statement of
+        # cypher/schema.cypher writes. Each may run again, after a kill or beside another process.
+        (row,) = self._bolt.rows("read_stamp")
+        place = self._bolt.place
+        version = row["schema_version"]
+        if row["empty"]:
+            self._bolt.define_all("schema")
+        elif row["products"] != [PRODUCT]:
+            raise StoreError(
+                f"{place}: holds another product's data;"
+                " name an empty database (REGRAPH_STORE_DATABASE) or server"
+            )
+        elif not OLDEST <= version <= SCHEMA_VERSION:
+            raise StoreError(
+                f"{place}: graph has schema {version}, this program needs {SCHEMA_VERSION}:"
+                " export it with the program that made it (regraph graph export), and ingest that"
+                " into an empty database"
+            )
+        elif rebuild:
+            if version < SCHEMA_VERSION:
+                self._bolt.define_all("schema")  # what an older graph lacks
+        elif row["rebuilding"]:
+            raise StoreError(
+                f"{place}: is being rebuilt; if that was interrupted, nothing is lost: run"
+                " regraph ingest --rebuild again"
+            )
+        elif version < SCHEMA_VERSION:
+            raise StoreError(
+                f"{place}: an older regraph wrote this graph (schema {version}, this program"
+                f" needs {SCHEMA_VERSION}); nothing is lost: regraph ingest --rebuild brings it"
+                " over"
+            )
 
     def add_techniques(self, techniques: Sequence[Technique]) -> int:
 
@@ -69,22 +140,78 @@ class BoltStore(OnBolt):
         return PurgeCounts(**row)
 
     def techniques(self, target: Target | None = None) -> tuple[Technique, ...]:
-        return self._bolt.read(lambda ask: read.techniques(ask, target))
-
-    def neighbourhood(
-        self, technique: str, *, device: str, limit: int = 32, exclude_problem: str | None = None
-    ) -> Neighbourhood:
-        return self._bolt.read(
-            lambda ask: read.neighbourhood(ask, technique, device, limit, exclude_problem)
+        rows = self._bolt.rows("techniques")
+        every = (Technique.model_validate(row["technique"]) for row in rows)
+        return tuple(
+            technique
+            for technique in every
+            if target in (None, technique.target) and technique.id != start_id(technique.target)
         )
+
+    @in_one_read
+    def neighbourhood(
+        self,
+        ask: Query,
+        technique: str,
+        *,
+        device: str,
+        limit: int = 32,
+        exclude_problem: str | None = None,
+    ) -> Neighbourhood:
+        # Neo4j may show a technique that another transaction makes or deletes, in part.
+        rows = [
+            row
+            for row in ask("neighbourhood", technique=technique)
+            if row["technique"].keys() >= _TECHNIQUE
+        ]
+        nodes = {row["technique"]["id"]: row["technique"] for row in rows}
+        pairs = ((Pair(technique, row["technique"]["id"]), row["statistics"]) for row in rows)
+        known = _without(ask, pairs, f"{technique} ", exclude_problem)
+        ranked = sorted((precedence(counts), pair.target) for pair, counts in known.items())
+        successors = (
+            successor(
+                Technique.model_validate(nodes[target]), known[Pair(technique, target)], device
+            )
+            for (given, learned), target in ranked
+            if given or learned
+        )
+        return Neighbourhood(technique, tuple(successors)[:limit])
 
     def pooled(
         self, target: Target, *, device: str, exclude_problem: str | None = None
     ) -> tuple[Successor, ...]:
-        return self._bolt.read(lambda ask: read.pooled(ask, target, device, exclude_problem))
+        known = self._from_all(f"{target}/", exclude_problem)
+        start = start_id(target)
+        sums: defaultdict[str, dict[RowKey, Counts]] = defaultdict(dict)
+        most: dict[str, tuple[int, str]] = {}
+        # Of sources with as many examples the start counts: it is where a search begins.
+        for pair, by_key in sorted(known.items(), key=lambda row: (row[0].source != start, row[0])):
+            examples = sum(counts["examples"] for counts in by_key.values())
+            if not examples:
+                continue
+            if examples > most.get(pair.target, (0, ""))[0]:
+                most[pair.target] = (examples, pair.source)
+            for key, counts in by_key.items():
+                sums[pair.target].setdefault(key, Counts()).update(counts)
+        return tuple(
+            replace(
+                successor(technique, sums[technique.id], device),
+                after=most.get(technique.id, (0, ""))[1],
+            )
+            for technique in self.techniques(target)
+        )
 
-    def examples(
+    @in_one_read
+    def _from_all(self, ask: Query, source: str, exclude_problem: str | None) -> _ByPair:
+        """NEXT rows by pair, of the techniques whose ids begin with `source`."""
+        rows = ask("transitions", prefix=source)
+        pairs = ((Pair.of(row), row["statistics"]) for row in rows)
+        return _without(ask, pairs, source, exclude_problem)
+
+    @in_one_read
+    def examples(  # noqa: PLR0913 (the contract's, and the transaction)
         self,
+        ask: Query,
         source: str,
         target: str,
         *,
@@ -93,33 +220,42 @@ class BoltStore(OnBolt):
         exclude_problem: str | None = None,
         near: Vector | None = None,
     ) -> tuple[Example, ...]:
-        choice = {
-            "source": source,
-            "target": target,
-            "device": device or "",
-            "limit": min(limit, MOST_ROWS),
-            "exclude_problem": exclude_problem,
-        }
-        return self._bolt.read(lambda ask: vectors.of_pair(ask, near, **choice))
+        return vectors.of_pair(
+            ask,
+            near,
+            source=source,
+            target=target,
+            device=device or "",
+            limit=min(limit, MOST_ROWS),
+            exclude_problem=exclude_problem,
+        )
 
     def failures(
         self, source: str, target: str, *, exclude_problem: str | None = None, limit: int = 3
     ) -> tuple[KnownFailure, ...]:
-        pair, most = Pair(source, target), min(limit, MOST_ROWS)
-        return self._bolt.read(lambda ask: read.failures(ask, pair, exclude_problem, most))
+        rows = self._bolt.rows(
+            "failures",
+            pair=Pair(source, target).id,
+            exclude_problem=exclude_problem,
+            limit=min(limit, MOST_ROWS),
+        )
+        return tuple(
+            KnownFailure(**row | {"outcome": Outcome(row["outcome"])})
+            for row in rows
+            if row["before"]
+        )  # else the code is not disclosed, nor what failed there
 
+    @in_one_read
     def nearest(
         self,
+        ask: Query,
         vector: Vector,
         *,
         k: int,
         target: Target | None = None,
         exclude_problem: str | None = None,
     ) -> tuple[Example, ...]:
-        most = min(k, MOST_ROWS)
-        return self._bolt.read(
-            lambda ask: vectors.nearest(ask, vector, target, most, exclude_problem)
-        )
+        return vectors.nearest(ask, vector, target, min(k, MOST_ROWS), exclude_problem)
 
     def embedding_space(self) -> EmbeddingSpace | None:
         return self._bolt.read(vectors.space_of)
@@ -130,7 +266,17 @@ class BoltStore(OnBolt):
         return vectors.embed_examples(self._bolt, space, embed, change=change)
 
     def transitions(self) -> tuple[TransitionStats, ...]:
-        return self._bolt.read(read.transitions)
+        answer = []
+        # Ordered by pair and device, and so is the answer.
+        for pair, by_key in self._from_all("", None).items():
+            by_device: dict[str, dict[RowKey, Counts]] = {}
+            for key, counts in by_key.items():
+                by_device.setdefault(key.device, {})[key] = counts
+            for device, rows in by_device.items():
+                sums = together(rows)
+                numbers = {name: sums[name] for name in COUNTS}
+                answer.append(TransitionStats(pair.source, pair.target, device, **numbers))
+        return tuple(answer)
 
     def stats(self) -> GraphStats:
         rows = self._bolt.rows("count_trajectories")
@@ -140,7 +286,7 @@ class BoltStore(OnBolt):
         for statistics in self.transitions():
             pairs[Pair(statistics.source, statistics.target)] += statistics.examples
         return GraphStats(
-            product=schema.PRODUCT,
+            product=PRODUCT,
             schema_version=SCHEMA_VERSION,
             techniques=len(self.techniques()),
             transitions=pairs.total(),
@@ -153,4 +299,35 @@ class BoltStore(OnBolt):
         return (stored.trajectory for stored in self.stored())
 
     def stored(self) -> Iterator[StoredTrajectory]:
-        return read.stored(self._bolt)
+        last = ""
+        # A transaction for each page: a whole graph does not fit in memory.
+        while page := self._bolt.read(partial(write.page_of_trajectories, after=last, limit=PAGE)):
+            yield from page
+            last = page[-1].trajectory.id
+
+
+def _without(
+    ask: Query,
+    rows: Iterator[tuple[Pair, dict[str, Any]]],
+    source: str,
+    problem: str | None,
+) -> _ByPair:
+    """NEXT rows by pair, without what a problem's trajectories contribute to those from `source`.
+
+    NEXT is read first: a trajectory that comes between the two reads is subtracted too much,
+    never left in.
+    """
+    known: _ByPair = {}
+    for pair, properties in rows:
+        if "device" in properties:  # else it is being made
+            known.setdefault(pair, {})[RowKey.of(properties)] = read_counts(properties)
+    own = ask("own_counts", problem=problem, source=source) if problem else []
+    for row in own:
+        ends, _, device = row["counted"].partition("\t")
+        rows_of_pair = known.get(Pair(*ends.split(" ")), {})
+        counts = rows_of_pair.get(RowKey(device, row["learner"]), Counts())
+        for name in COUNTS:
+            counts[name] -= row[name]
+            if name != "sum_log2_effect":
+                counts[name] = max(counts[name], 0)
+    return known

@@ -25,8 +25,8 @@ from regraph_kg.backends.evidence import (
     node,
     steps_node,
     stored_disclosure,
+    trajectory,
 )
-from regraph_kg.backends.read import page_of_trajectories
 from regraph_kg.backends.statistics import (
     NextRows,
     add,
@@ -38,13 +38,14 @@ from regraph_kg.backends.statistics import (
 )
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import SCHEMA_VERSION, Replan
-from regraph_kg.models.graph import MergeCounts, MergePlan, PurgeCounts
+from regraph_kg.models.graph import MergeCounts, MergePlan, PurgeCounts, StoredTrajectory
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import FailedStep
 
 _FAILURE = set(FailedStep.model_fields) - {"technique", "code"}
 _TAUGHT = ("hurts", "family", "needs", "pointless", "leaves", "recipe", "steps", "source")
 """Properties that known techniques get where they lack them, besides aliases."""
+READINGS = 20  # tries to read a page that writers keep changing
 REBUILT_AT_ONCE = 200  # trajectories of one transaction, as in an ingest
 STRIPPED = 5_000  # relationships or nodes of one transaction
 
@@ -426,6 +427,33 @@ def rebuild(
         after, done = ids[-1], done + len(page)
         yield done, total
     bolt.write(partial(_finish, mark=mark))
+
+
+def page_of_trajectories(ask: Query, after: str, limit: int) -> list[StoredTrajectory]:
+    """The next trajectories by id; read again where a writer's commit is being applied."""
+    rows, torn = list[GraphRow](), ""
+    for _ in range(READINGS):
+        rows = ask("page_of_trajectories", after=after, limit=limit)
+        torn = next((row["trajectory"]["id"] for row in rows if not row["steps"]), "")
+        if not torn:
+            break
+    if torn:
+        raise StoreError(
+            f"graph store: the steps of trajectory {torn[:12]} are missing; unless somebody writes"
+            " it all the time, the graph is damaged: ingest an export or your files into an empty"
+            " one"
+        )
+    if not rows:
+        return []
+    ends = {"first": rows[0]["trajectory"]["id"], "last": rows[-1]["trajectory"]["id"]}
+    failed = ask("failures_of_trajectories", **ends)
+    codes = {row["id"]: row["code"] for row in failed if row["code"] is not None}
+    return [
+        StoredTrajectory(
+            trajectory(row["trajectory"], row["steps"], codes), tuple(row["steps"]["stages"])
+        )
+        for row in rows
+    ]
 
 
 def _hold_mark(ask: Query, mark: str) -> None:

@@ -161,7 +161,7 @@ def main() -> None:
     except RegraphError as error:
         _end(error)
     except typer.TyperException as error:
-        _end(_usage(error, words))
+        _end(_usage(error))
     except BrokenPipeError:  # the reader (head, less) has seen enough
         sys.stdout = None
         code = 0
@@ -172,62 +172,10 @@ def main() -> None:
     sys.exit(code)
 
 
-GONE = {
-    "apply --json": "regraph apply; its exit code says whether it was done",
-    "docs --schema": "regraph docs trajectory-schema; an answer of --json has its value's fields",
-    "graph export --json": "regraph graph export, which writes one JSON object a line",
-    "report --json": "regraph report, which says where the page is",
-    "graph export --unverified": "regraph graph export, whose trajectories have every step",
-    "bench --dry-run": "--budget, which bounds the calls of each search",
-    "collect --dry-run": "--trajectories and --steps, which bound the calls",
-    "graph purge --dry-run": "regraph graph purge, which only tells unless --yes is given",
-    "ingest --problem": "a file beside the step list: regraph docs ingest",
-    "ingest --serial": "a file beside the step list: regraph docs ingest",
-    "ingest --target": "a file beside the step list: regraph docs ingest",
-    "ingest --writers": "run several regraph ingest at once",
-    "learn --export": "regraph graph export, once it is learned; --dry-run tells what it would be",
-    "mcp --read-only": "regraph mcp; it writes steps to runs/agents, and the graph never",
-    "next --all": "regraph next; its answer names what is left out, and --json says why",
-    "optimize --learn": "regraph learn RUN, once the search has ended",
-    "problem new --yes": "the same without it: nothing is asked",
-    "problem new --target": "regraph optimize --target, which the problem does not depend on",
-    "problem new --tolerance": "tolerance in problem.toml (regraph docs problems)",
-    "runs --again": "regraph evaluate PROBLEM ONE --against OTHER",
-    "runs --delete": "rm; the files of a run begin with its name",
-    "worker": "hosts are started by Ray's own command; set REGRAPH_WORKERS (regraph docs settings)",
-    "graph check": "regraph ingest --rebuild, which counts everything again",
-    "graph stats --page": "regraph graph browser-pack, whose saved queries show it",
-    "graph report": "regraph bench compares arms with and without the graph",
-    "graph backup": "regraph graph export; regraph ingest FILE restores it",
-    "graph update": "regraph graph embed",
-    "graph restore": "regraph ingest FILE, of an export (regraph graph export)",
-    "corpus": "regraph graph query, with the saved queries of regraph graph browser-pack",
-    "dev browser-pack": "regraph graph browser-pack",
-    "dev": "scripts of a checkout, in corpus/tools",
-    "techniques audit": "edit techniques.json, then regraph ingest --rebuild",
-    "techniques mend": "edit techniques.json, then regraph ingest --rebuild",
-}
-"""What earlier versions took, and what does it now."""
-
-
-def _now(words: list[str]) -> str:
-    """What to type in place of a command or an option that is gone; "" for others."""
-    for gone, now in GONE.items():
-        *command, last = gone.split()
-        typed = words[len(command) :]
-        if words[: len(command)] == command and last in (
-            typed if last.startswith("--") else typed[:1]
-        ):
-            return f"regraph {gone} is gone; now: {now}"
-    return ""
-
-
-def _usage(error: typer.TyperException, words: list[str]) -> BadInput:
+def _usage(error: typer.TyperException) -> BadInput:
     text = error.format_message().rstrip(".")
     if not text:  # called without a command: typer has printed the help already
         sys.exit(BadInput.exit_code)
-    if now := _now(words):
-        return BadInput(now)
     context = getattr(error, "ctx", None)
     return BadInput(f"{text} (see {context.command_path if context else 'regraph'} --help)")
 

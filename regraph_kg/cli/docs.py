@@ -38,7 +38,13 @@ def docs(
     if as_json and not settings:
         raise BadInput("--json is for --settings")
     if settings:
-        _show_settings(as_json=as_json)
+        used = read_settings()
+        rows = {name: (_value(used, name), used.place(name)) for name in setting_names()}
+        if as_json:
+            told = {name: {"value": text, "from": where} for name, (text, where) in rows.items()}
+            print_json(told)
+        else:
+            print_aligned([(name, *cells) for name, cells in rows.items()])
     elif name is None:
         made = {made_name: title for made_name, (title, _) in MADE.items()}
         print_aligned(sorted((_titles(_documents()) | made).items()))
@@ -73,15 +79,6 @@ def _documents(folder: str = "") -> dict[str, str]:
         for page in pages
         if page.name.endswith(".md")
     }
-
-
-def _show_settings(*, as_json: bool) -> None:
-    settings = read_settings()
-    rows = {name: (_value(settings, name), settings.place(name)) for name in setting_names()}
-    if as_json:
-        print_json({name: {"value": value, "from": where} for name, (value, where) in rows.items()})
-    else:
-        print_aligned([(name, *cells) for name, cells in rows.items()])
 
 
 def _value(settings: Settings, name: str) -> str:

@@ -6,6 +6,7 @@ The vocabulary file (`corpus/techniques.json`) is a JSON list of techniques.
 import hashlib
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -138,39 +139,33 @@ class Vocabulary:
     """
 
     def __init__(self, curated: Sequence[Technique], stored: Sequence[Technique] = ()) -> None:
-        names, ids = _Names(), set[str]()
-        for technique in curated:
-            if technique.id in ids:
-                raise BadInput(f"technique {technique.id} stands there twice: keep one")
-            ids.add(technique.id)
-            # former names count here, too: two techniques of one file may not share any
-            names.add(technique, refuse=True)
+        _refuse_shared_names(curated)
         self._heirs = {old: heir.id for heir in (*stored, *curated) for old in heir.replaces}
         in_graph = {t.id: t for t in sorted(stored, key=lambda t: t.id) if t.id not in self._heirs}
         self.curated = tuple(t for t in curated if t.id not in self._heirs)
         self.known = {technique.id: technique for technique in self.curated} | in_graph
-        self._curated, self._reviewed, self._unseen = _Names(), _Names(), _Names()
-        for technique in self.curated:
-            self._curated.add(technique)
-        for technique in in_graph.values():
-            if not technique.review:
-                self._reviewed.add(technique)
-            elif technique_id(technique.target, technique.name) == technique.id:
-                # an ingest's technique whose id a sender chose does not take names from the id that
-                # they would get: whether it is known yet depends on what was merged first
-                self._unseen.add(technique)
+        self._names: dict[tuple[Target, str], Match] = {}
+        self._add(self.curated)
+        self._joined: dict[tuple[Target, str], set[str]] = {}
+        for (target, words), match in self._names.items():
+            self._joined.setdefault((target, _joined(words)), set()).add(match.technique)
+        self._add([technique for technique in in_graph.values() if not technique.review])
         self._add_former((*stored, *curated))
+        # an ingest's technique whose id a sender chose does not take names from the id that they
+        # would get: whether it is known yet depends on what was merged first
+        unseen = (technique for technique in in_graph.values() if technique.review)
+        self._add([t for t in unseen if technique_id(t.target, t.name) == t.id])
         self.candidates = (*self._named_by_people(curated), *self._under_review())
 
     def find(self, label: str, target: Target) -> Match | None:
         """The technique of `target` that `label` names, else None."""
-        key = (target, spelling(label.strip().removeprefix(f"{target}/")))
-        for names in (self._curated, self._reviewed, self._unseen):
-            match = names.find(key)
-            if match is not None:
-                return match
-        joined = self._curated.joined.get((target, _joined(key[1])))
-        return Match(joined, "alias") if joined else None
+        words = spelling(label.strip().removeprefix(f"{target}/"))
+        match = self._names.get((target, words))
+        if match is not None:
+            return match
+        # spelled in one word it names a technique where it names no other
+        joined = sorted(self._joined.get((target, _joined(words)), ()))
+        return Match(joined[0], "alias") if len(joined) == 1 else None
 
     def current(self, technique: str) -> str:
         """The current id of `technique` (an id): its own, or that of its replacement."""
@@ -179,6 +174,17 @@ class Vocabulary:
             visited.add(heir)
             technique = heir
         return technique
+
+    def _add(self, techniques: Sequence[Technique]) -> None:
+        """Enter names, and aliases after all names; the first that has one keeps it."""
+        for technique in techniques:
+            for name in (technique.name, technique.id.partition("/")[2]):
+                key = (technique.target, spelling(name))
+                self._names.setdefault(key, Match(technique.id, "exact"))
+        for technique in techniques:
+            for name in technique.aliases:
+                key = (technique.target, spelling(name))
+                self._names.setdefault(key, Match(technique.id, "alias"))
 
     def _add_former(self, former: Sequence[Technique]) -> None:
         """Add a merged-away technique's id and names to its heir, if they are free."""
@@ -189,8 +195,7 @@ class Vocabulary:
                 continue
             for name in (old.partition("/")[2], *names.get(old, ())):
                 key = (heir.target, spelling(name))
-                if self._reviewed.find(key) is None:
-                    self._reviewed.alias[key] = heir.id
+                self._names.setdefault(key, Match(heir.id, "alias"))
 
     def _named_by_people(self, curated: Sequence[Technique]) -> Iterator[Technique]:
         """Techniques that people named, by id, each with the names that people gave it."""
@@ -246,42 +251,19 @@ def resolve_pair(
     return resolve(before, techniques, target or techniques[second].target), second
 
 
-class _Names:
-    """(target, spelling) -> technique id; `exact` by id and name, `alias` by alias.
-
-    `joined`: the same names without spaces; None where two techniques share one.
-    """
-
-    def __init__(self) -> None:
-        self.exact: dict[tuple[Target, str], str] = {}
-        self.alias: dict[tuple[Target, str], str] = {}
-        self.joined: dict[tuple[Target, str], str | None] = {}
-
-    def find(self, key: tuple[Target, str]) -> Match | None:
-        """The technique that has this spelling."""
-        if key in self.exact:
-            return Match(self.exact[key], "exact")
-        return Match(self.alias[key], "alias") if key in self.alias else None
-
-    def add(self, technique: Technique, *, refuse: bool = False) -> None:
-        """Enter all names of `technique`; the first that has one keeps it."""
-        slug = technique.id.partition("/")[2]
-        for table, names in (
-            (self.exact, (technique.name, slug)),
-            (self.alias, technique.aliases),
-        ):
-            for name in names:
-                key = (technique.target, spelling(name))
-                other = self.exact.get(key) or self.alias.get(key) or technique.id
-                if refuse and other != technique.id:
-                    raise BadInput(
-                        f"techniques {other} and {technique.id} share the name {name!r}:"
-                        " take it away from one of them"
-                    )
-                table.setdefault(key, technique.id)
-                joined = (technique.target, _joined(key[1]))
-                first = self.joined.setdefault(joined, technique.id)
-                self.joined[joined] = first if first == technique.id else None
+def _refuse_shared_names(techniques: Sequence[Technique]) -> None:
+    """Raise `BadInput` for two techniques of one id, or of one target with one name."""
+    if twice := [key for key, count in Counter(t.id for t in techniques).items() if count > 1]:
+        raise BadInput(f"technique {twice[0]} stands there twice: keep one")
+    owners: dict[tuple[Target, str], str] = {}
+    for technique in techniques:
+        for name in (technique.name, technique.id.partition("/")[2], *technique.aliases):
+            other = owners.setdefault((technique.target, spelling(name)), technique.id)
+            if other != technique.id:
+                raise BadInput(
+                    f"techniques {other} and {technique.id} share the name {name!r}:"
+                    " take it away from one of them"
+                )
 
 
 def _joined(words: str) -> str:

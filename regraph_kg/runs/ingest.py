@@ -221,10 +221,10 @@ def grow(settings: Settings, lines: BinaryIO, level: RelabelLevel, title: str) -
     with closing(open_store(settings)) as store:
         names = pipeline.open_vocabulary(store, read_vocabulary(settings))
         cascade = open_cascade(settings, names, level)
-        for batch in pipeline.ingest(
-            read(split(lines)), store, cascade, disclose=settings.disclose, read=code_reader(level)
+        for portion in pipeline.portions(
+            read(split(lines)), cascade, disclose=settings.disclose, read=code_reader(level)
         ):
-            ingested.count(batch)
+            ingested.count(portion.merged(store))
             yield WorkDone(title, lines.tell(), size, title)
     yield from embed_new(settings)
     return ingested

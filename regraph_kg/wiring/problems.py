@@ -2,12 +2,14 @@
 
 import difflib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.checkup import Checker, Checkup, is_new
-from regraph_kg.evaluation.checkup.own_commands import ProjectChecker
+from regraph_kg.evaluation.checkup.findings import checked_once
+from regraph_kg.evaluation.checkup.own_commands import check_project
 from regraph_kg.evaluation.compile.source_rules import rejected
 from regraph_kg.evaluation.port.own_function import own_function
 from regraph_kg.evaluation.port.port import port
@@ -64,7 +66,8 @@ def check_problem(
     """
     problem = find_problem(settings, name)
     if isinstance(problem, ProjectProblem):
-        return ProjectChecker(settings.cache_dir, tell).check(problem)
+        look = partial(check_project, problem, tell)
+        return checked_once(settings.cache_dir, problem, look, keep_errors=False)
     return Checker(settings.cache_dir, tell).check(problem)
 
 

@@ -113,7 +113,10 @@ class OpenSearches:
             dry = stack.enter_context(_reading(settings, choice, problem, judging, model))
             world = graph_shown(dry.world) if graph_shown else dry.world
             ours = shared(world, self._callers, self._judges)
-            executor = _executor(ours, choice, judging.judges, stack)
+            executor: Executor = Alone(ours)
+            if not _single_threaded(choice):
+                executor = Threads(ours, callers=choice.parallel, judges=judging.judges)
+                stack.callback(executor.close)
             yield OpenSearch(dry.task, dry.header, ours, model, executor, trace_key(settings))
 
     def finish(self, then: str) -> None:
@@ -158,7 +161,28 @@ def _reading(
     task = replace(task, ports=tuple(port for port in task.ports if judging.judges_port(port)))
     judge, own_toolchain = judging.judge, getattr(problem, "toolchain", "") * judging.live
     toolchain = own_toolchain or judge.toolchain(choice.target)
-    header = _header(choice, task, model.name if model else str(choice.model), judging, toolchain)
+    header = RunHeader(
+        version=version("regraph-kg"),
+        created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        problem=task.problem,
+        serial=code_hash(task.serial),
+        target=task.target,
+        settings=choice.settings,
+        prompting=choice.prompting,
+        limits=choice.limits,
+        parallel=choice.parallel,
+        final=choice.final,
+        seed=choice.seed,
+        model=model.name if model else str(choice.model),
+        judge=judging.name,
+        device=judging.judge.device(choice.target),
+        toolchain=toolchain,
+        prompts=prompts_id(),
+        excluded=None if choice.include_own else task.problem,
+        machine=judging.judge.hardware(choice.target),
+        guarantee=task.guarantee,
+        graph=choice.graph,
+    )
     reader = GraphReader(
         lambda: open_store(settings, retry_seconds=2.0),
         header.device,
@@ -178,15 +202,6 @@ def _reading(
     # the graph opens at the first read: a method without a graph needs no store
     with closing(reader):
         yield DrySearch(task, header, world)
-
-
-def _executor(world: World, choice: SearchChoice, judges: int, staff: ExitStack) -> Executor:
-    """An executor in this thread, or in as many threads as are of use."""
-    if _single_threaded(choice):
-        return Alone(world)
-    threads = Threads(world, callers=choice.parallel, judges=judges)
-    staff.callback(threads.close)
-    return threads
 
 
 def _single_threaded(choice: SearchChoice) -> bool:
@@ -262,30 +277,3 @@ def _nobody(settings: Settings, choice: SearchChoice) -> _Judging:
 
 def _refuse(*_: object) -> NoReturn:
     raise AssertionError("a dry search asks no model and no judge")
-
-
-def _header(
-    choice: SearchChoice, task: Task, model: str, judging: "_Judging", toolchain: str
-) -> RunHeader:
-    return RunHeader(
-        version=version("regraph-kg"),
-        created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
-        problem=task.problem,
-        serial=code_hash(task.serial),
-        target=task.target,
-        settings=choice.settings,
-        prompting=choice.prompting,
-        limits=choice.limits,
-        parallel=choice.parallel,
-        final=choice.final,
-        seed=choice.seed,
-        model=model,
-        judge=judging.name,
-        device=judging.judge.device(choice.target),
-        toolchain=toolchain,
-        prompts=prompts_id(),
-        excluded=None if choice.include_own else task.problem,
-        machine=judging.judge.hardware(choice.target),
-        guarantee=task.guarantee,
-        graph=choice.graph,
-    )

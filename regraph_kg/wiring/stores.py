@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from regraph_kg.backends import embedded, queries
 from regraph_kg.backends.address import Address
 from regraph_kg.backends.embedded import ServerState
-from regraph_kg.errors import file_errors
-from regraph_kg.graph import GraphStore, ReadOnlyGraph
+from regraph_kg.graph import GraphStore
 from regraph_kg.settings import Settings
 
 if TYPE_CHECKING:
     from regraph_kg.backends.bolt import Bolt
+    from regraph_kg.backends.reader import BoltReader
 
 
 def open_store(
@@ -48,7 +48,7 @@ def _bolt(where: Address, retry_seconds: float = 15.0) -> "Bolt":
     return Bolt(where, retry_seconds=retry_seconds)
 
 
-def open_reader(settings: Settings) -> ReadOnlyGraph:
+def open_reader(settings: Settings) -> "BoltReader":
     """A reader of these settings' graph, which changes nothing. Close it after use."""
     from regraph_kg.backends.reader import BoltReader  # noqa: PLC0415
 
@@ -94,7 +94,4 @@ def browser_query(path: Sequence[str]) -> str:
     return statement.replace("$path", json.dumps(list(path)), 1)
 
 
-def write_browser_pack(folder: Path) -> tuple[Path, Path]:
-    """Write saved queries and a style for Neo4j Browser into a folder; their paths."""
-    with file_errors(folder, "give a folder to write into"):
-        return queries.write_pack(folder)
+write_browser_pack = queries.write_pack

@@ -30,7 +30,10 @@ def grow(settings: Settings) -> None:
     with closing(open_store(settings)) as store:
         names = pipeline.open_vocabulary(store, read_vocabulary(settings))
         cascade = open_cascade(settings, names, "lexical")
-        for batch in pipeline.ingest(read(split(io.BytesIO(b"\n".join(lines())))), store, cascade):
+        for batch in (
+            one.merged(store)
+            for one in pipeline.portions(read(split(io.BytesIO(b"\n".join(lines())))), cascade)
+        ):
             assert not batch.rejected, batch.rejected
         store.add_techniques([Technique(id="cuda/fold", name="Warp shuffle", target="cuda")])
 

@@ -93,7 +93,9 @@ def ingest_in_turn(store: GraphStore, files: Iterable[Path]) -> None:
     cascade = lexical(pipeline.open_vocabulary(store, VOCABULARY))
     for path in files:
         with path.open("rb") as file:
-            for batch in pipeline.ingest(read(split(file)), store, cascade):
+            for batch in (
+                one.merged(store) for one in pipeline.portions(read(split(file)), cascade)
+            ):
                 assert not batch.rejected, batch.rejected
 
 

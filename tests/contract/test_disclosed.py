@@ -85,7 +85,10 @@ def tell(store: GraphStore, disclose: Disclosure, rows: Sequence[Any]) -> list[p
     """Ingest, and embed what may be."""
     cascade = lexical(pipeline.open_vocabulary(store, VOCABULARY))
     data = "\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows).encode()
-    told = list(pipeline.ingest(read(split(io.BytesIO(data))), store, cascade, disclose=disclose))
+    told = list(
+        one.merged(store)
+        for one in pipeline.portions(read(split(io.BytesIO(data))), cascade, disclose=disclose)
+    )
     list(store.embed(HashEmbedder().space, HashEmbedder().embed))
     return told
 

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from regraph_kg.backends import read
+from regraph_kg.backends import store
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query, T
 from regraph_kg.errors import StoreError
 from regraph_kg.graph import GraphStore
@@ -34,13 +34,13 @@ class Watched(Bolt):
 def exported(settings: Settings, seen: Seen) -> list[str]:
     with closing(Watched(address(settings))) as bolt:
         bolt.seen = seen  # type: ignore[method-assign]
-        return [one.trajectory.problem for one in read.stored(bolt)]
+        return [one.trajectory.problem for one in store.BoltStore(bolt).stored()]
 
 
 def test_what_is_purged_between_two_pages_is_left_out(
     store: GraphStore, store_settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("regraph_kg.backends.read.PAGE", 1)
+    monkeypatch.setattr("regraph_kg.backends.store.PAGE", 1)
     store.merge([plan("ab", problem=f"p{n % 3}", code=f"int x{n};") for n in range(9)])
     seen = iter(range(9))
 

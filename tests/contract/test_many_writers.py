@@ -34,7 +34,10 @@ def ingest_file(settings: Settings, path: Path) -> int:
     with closing(open_store(settings, retry_seconds=RETRY_SECONDS)) as store:
         cascade = lexical(pipeline.open_vocabulary(store, VOCABULARY))
         with path.open("rb") as file:
-            batches = pipeline.ingest(read(split(file)), store, cascade, batch_lines=BATCH)
+            batches = (
+                one.merged(store)
+                for one in pipeline.portions(read(split(file)), cascade, batch_lines=BATCH)
+            )
             return sum(not batch.rejected for batch in batches)
 
 

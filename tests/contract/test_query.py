@@ -10,8 +10,9 @@ from subprocess import CompletedProcess
 import pytest
 
 from regraph_kg.backends import reader
+from regraph_kg.backends.reader import BoltReader
 from regraph_kg.errors import BadInput, StoreError
-from regraph_kg.graph import GraphStore, ReadOnlyGraph
+from regraph_kg.graph import GraphStore
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_reader
 from tests.contract.plans import plan
@@ -54,7 +55,7 @@ PROCEDURES = {
 
 
 @pytest.fixture
-def asked(store: GraphStore, store_settings: Settings) -> Iterator[ReadOnlyGraph]:
+def asked(store: GraphStore, store_settings: Settings) -> Iterator[BoltReader]:
     """Answers queries of a graph that holds something."""
     store.merge([plan("a")])
     with closing(open_reader(store_settings)) as opened:
@@ -86,7 +87,7 @@ def held(settings: Settings) -> object:
 
 @pytest.mark.parametrize("filtered", [True, False], ids=["by words", "by the store"])
 def test_what_writes_is_refused_and_changes_nothing(
-    asked: ReadOnlyGraph,
+    asked: BoltReader,
     store_settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
     filtered: bool,
@@ -112,7 +113,7 @@ def test_what_writes_is_refused_and_changes_nothing(
         assert held(store_settings) == before, statement
 
 
-def test_words_within_texts_and_names_are_no_writes(asked: ReadOnlyGraph) -> None:
+def test_words_within_texts_and_names_are_no_writes(asked: BoltReader) -> None:
     for statement in (
         "RETURN 'CREATE (:Evil)' AS said",
         'RETURN "SET" AS said // DELETE',
@@ -126,12 +127,12 @@ def test_words_within_texts_and_names_are_no_writes(asked: ReadOnlyGraph) -> Non
 
 
 @pytest.mark.parametrize("value", [2**63, "\ud800", {"a": [-(2**64)]}])
-def test_a_parameter_that_no_store_takes_is_bad_input(asked: ReadOnlyGraph, value: object) -> None:
+def test_a_parameter_that_no_store_takes_is_bad_input(asked: BoltReader, value: object) -> None:
     with pytest.raises(BadInput):
         asked.query("RETURN $x", {"x": value}, limit=1, seconds=30)  # type: ignore[dict-item]
 
 
-def test_values_come_as_json_has_them(asked: ReadOnlyGraph) -> None:
+def test_values_come_as_json_has_them(asked: BoltReader) -> None:
     found = asked.query(
         "MATCH p = (t:Technique)-[n:NEXT]->() WHERE t.id = $id"
         " RETURN t, n, p, date('2026-11-26') AS day, [1, 2.5] AS list, {a: null} AS map",
@@ -148,7 +149,7 @@ def test_values_come_as_json_has_them(asked: ReadOnlyGraph) -> None:
     assert rest == ["2026-11-26", [1, 2.5], {"a": None}]
 
 
-def test_rows_beyond_the_limit_are_told(asked: ReadOnlyGraph) -> None:
+def test_rows_beyond_the_limit_are_told(asked: BoltReader) -> None:
     rows = "UNWIND range(1, 3) AS x RETURN x"
     assert asked.query(rows, {}, limit=3, seconds=30).cut is False
     found = asked.query(rows, {}, limit=2, seconds=30)
@@ -156,7 +157,7 @@ def test_rows_beyond_the_limit_are_told(asked: ReadOnlyGraph) -> None:
 
 
 def test_what_takes_too_long_ends(
-    asked: ReadOnlyGraph, store_settings: Settings, monkeypatch: pytest.MonkeyPatch
+    asked: BoltReader, store_settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reader, "GRACE_SECONDS", 0.5)
     long = "UNWIND range(1, 100000) AS x UNWIND range(1, 200) AS y RETURN sum(sqrt(x * y)) AS all"

@@ -21,6 +21,10 @@ from regraph_kg.evaluation.rules import Defences, JudgeLimits
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from tests.requirement import require
 
+from .desk import desks
+
+__all__ = ["desks"]
+
 HERE = Path(__file__).parent
 SOON = JudgeLimits(call_seconds=1.0)  # limits for candidates that hang
 

@@ -13,7 +13,7 @@ import pytest
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation import doctor as doctor_module
-from regraph_kg.evaluation.doctor import CheckRow, Scope, checks, rows
+from regraph_kg.evaluation.doctor import Check, CheckRow, Found, Scope, checks, rows
 from regraph_kg.evaluation.exploit_check import EXPLOITS, exploits, header, problem_of
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import Target
@@ -36,11 +36,11 @@ def looked_at(scope: Scope, part: str) -> dict[str, CheckRow]:
     return {row.name: row for row in rows(c for c in checks(scope) if c[0] == part)}
 
 
-def refuse() -> CheckRow:
+def refuse() -> Found:
     raise ToolError("fan: stands still; turn it on")
 
 
-def break_() -> CheckRow:
+def break_() -> Found:
     raise ZeroDivisionError("division\nby zero")
 
 
@@ -60,7 +60,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_check_that_raises_is_a_red_row() -> None:
-    first, second = rows([("part", "fan", refuse), ("part", "sum", break_)])
+    first, second = rows([Check("part", "fan", refuse), Check("part", "sum", break_)])
     assert first == CheckRow("red", "fan: stands still", "turn it on", "fan", part="part")
     assert (second.state, second.found) == ("red", "ZeroDivisionError: division by zero")
 
@@ -204,7 +204,7 @@ def test_exploits_are_compiled_at_once_and_those_of_one_problem_judged_together(
     tmp_path: Path,
 ) -> None:
     with exploits(Scope(tmp_path, "openmp")) as played:
-        names = [name for _, name, _ in played if not name.startswith("honest")][1:]
+        names = [name for _, name, *_ in played if not name.startswith("honest")][1:]
         problems = [problem_of(EXPLOITS / "openmp" / f"{name}.cpp") for name in names]
         assert next(iter(rows(played[:1]))).state == "green"
         compiled = set((tmp_path / "compiled").iterdir())

@@ -1,107 +1,28 @@
 """Shapes, values and teams of threads beyond the usual cases; what the serial code cannot do."""
 
 import random
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from regraph_kg.evaluation import further
-from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
-from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.further import FurtherChecks
 from regraph_kg.evaluation.problem.alterations import altered
 from regraph_kg.evaluation.problem.inputs import generate
-from regraph_kg.evaluation.problem.problem import AbsoluteRule, Array, Problem, load_problem
-from regraph_kg.evaluation.problem.rewrite import to_double
+from regraph_kg.evaluation.problem.problem import AbsoluteRule, Array, load_problem
 from regraph_kg.evaluation.problem.types import Alteration
-from regraph_kg.evaluation.races import HeldUpThreads, has_threads
-from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
-from regraph_kg.evaluation.slot import SessionRules
-from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.verify.secret_shapes import nearly, secret_shapes
-from regraph_kg.evaluation.worker.spawn import Program
 from regraph_kg.models.evaluation import Candidate, Grade, Outcome
 
 from .conftest import problem_named, scale_source
+from .desk import Desk
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "problems"
 RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
 ALL_EQUAL = " && ".join(f"x[{i}] == x[9]" for i in range(9))
 THREADS = "#include <omp.h>\n"
-ADDED = """extern "C" void total(const float* x, float* s, long long n) {
-  double sum = 0;
-#pragma omp parallel
-  {
-    double own = 0;
-#pragma omp for
-    for (long long i = 0; i < n; ++i) own += x[i];
-%s
-    sum += own;
-  }
-  s[0] = sum;
-}"""
-
-OWN_PARTS = """
-#pragma omp parallel
-{
-  const int t = omp_get_thread_num(), all = omp_get_num_threads();
-  if (t < room)
-    for (int i = (long long)t * n / all; i < (long long)(t + 1) * n / all; ++i) y[i] = a * x[i];
-}"""
-
-
-@dataclass(frozen=True)
-class Desk:
-    """The checks of one problem, with real compilers and processes."""
-
-    problem: Problem
-    compiler: Compiler
-    checks: FurtherChecks
-    references: References
-
-    def program(self, code: str, *, perturbed: bool = False) -> Program:
-        flags = (*HOST_FLAGS, "-fopenmp")
-        make = self.compiler.perturbed if perturbed else self.compiler.host
-        library = make(code, flags)
-        assert isinstance(library, Path), library
-        return Program(self.compiler.harness(self.problem), library, self.problem.entry)
-
-    def fault(self, code: str, grade: Grade = "screening") -> Failure | None:
-        serial = self.program(self.problem.serial_code)
-        return self.checks.fault(serial, self.program(code), 2, 1.0, grade)
-
-    def races(self, code: str, grade: Grade = "full") -> Failure | None:
-        cases = [Case(sizes, 0, 1) for sizes in self.problem.sizes.check]
-        held_up = HeldUpThreads(self.checks.staffing, self.checks.team)
-        return held_up.fault(self.program(code, perturbed=True), cases, self.checks.stood, grade)
-
-
-@pytest.fixture
-def desks(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Desk]]:
-    monkeypatch.setattr(further, "_TRUTHS_SECONDS", {"screening": 60.0, "full": 60.0})
-    compiler = Compiler(cache / "compiled", find_gcc(), JudgeLimits())
-    with ExitStack() as stack:
-
-        @contextmanager
-        def opened(problem: Problem) -> Iterator[Desk]:
-            shapes = secret_shapes(problem, random.Random(1))
-            library = compiler.host(to_double(problem.serial_code), HOST_FLAGS)
-            reference = Program(
-                compiler.harness(problem.promoted()), Path(str(library)), problem.entry
-            )
-            every = [*problem.sizes.check, problem.sizes.time, *shapes]
-            references = References(problem, reference, every, JudgeLimits())
-            rules = SessionRules(1, Defences(), JudgeLimits())
-            checks = FurtherChecks(problem, shapes, references, rules)
-            yield Desk(problem, compiler, checks, references)
-            references.close()
-
-        yield lambda problem: stack.enter_context(opened(problem))
 
 
 def test_secret_shapes_are_long_one_way_at_a_time_and_fit() -> None:
@@ -244,49 +165,6 @@ def test_altered_values_are_asked_of_nobody_where_the_serial_code_rounds_much(
     code = problem.serial_code.replace("for (int i", f"if (k > 9 && {rises}) m -= 1;\n  for (int i")
     failure = desks(problem.model_copy(update={"sizes": sizes})).fault(code, "full")
     assert (failure is None) == (share < 1)
-
-
-def test_a_lost_update_is_brought_about(desks: Callable[..., Desk]) -> None:
-    desk = desks(problem_named("total"))
-    failure = desk.races(ADDED % "")
-    assert failure is not None
-    assert failure.outcome is Outcome.NONDETERMINISTIC
-    assert "threads, held up at random" in failure.diagnosis
-    assert desk.races(ADDED % "#pragma omp atomic") is None
-
-
-@pytest.mark.parametrize("threads", [1, 2, 3, 5])
-def test_a_team_of_another_size_is_tried(desks: Callable[..., Desk], threads: int) -> None:
-    body = f"#pragma omp parallel\nif (omp_get_num_threads() == {threads}) n = 0;\n{RIGHT}"
-    failure = desks(problem_named("scale")).races(scale_source(body, THREADS), "screening")
-    assert failure is not None
-    assert "never written" in failure.diagnosis
-
-
-def test_a_team_may_grow_from_call_to_call(desks: Callable[..., Desk]) -> None:
-    body = f"static const int room = omp_get_max_threads();\n{OWN_PARTS}"
-    failure = desks(problem_named("scale")).races(scale_source(body, THREADS))
-    assert failure is not None
-    assert "never written" in failure.diagnosis
-    right = scale_source(f"const int room = omp_get_max_threads();\n{OWN_PARTS}", THREADS)
-    assert desks(problem_named("scale")).races(right) is None
-
-
-def test_fewer_threads_may_come_than_are_asked_for(desks: Callable[..., Desk]) -> None:
-    body = """
-#pragma omp parallel num_threads(4)
-{
-  const int t = omp_get_thread_num();
-  for (int i = t * n / 4; i < (t + 1) * n / 4; ++i) y[i] = a * x[i];
-}"""
-    failure = desks(problem_named("scale")).races(scale_source(body, THREADS))
-    assert failure is not None
-    assert "with 2 threads, held up at random (it asked for 4)" in failure.diagnosis
-
-
-def test_threads_are_known_by_the_source() -> None:
-    assert not has_threads(scale_source(RIGHT))
-    assert has_threads(scale_source(f"#pragma omp parallel for\n{RIGHT}"))
 
 
 @pytest.mark.slow

@@ -108,7 +108,10 @@ def write(settings: Settings, number: int, path: Path, reports: int) -> None:
         store = open_store(settings, retry_seconds=RETRY_SECONDS)
         cascade = lexical(pipeline.open_vocabulary(store, VOCABULARY))
         with path.open("rb") as file:
-            for _ in pipeline.ingest(read(split(file)), store, cascade, batch_lines=BATCH):
+            for _ in (
+                one.merged(store)
+                for one in pipeline.portions(read(split(file)), cascade, batch_lines=BATCH)
+            ):
                 os.write(reports, bytes([number]))
     except StoreError:
         os._exit(GONE)

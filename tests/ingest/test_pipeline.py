@@ -23,7 +23,9 @@ def grow(store: GraphStore, rows: Rows, batch_lines: int = 100) -> list[pipeline
     data = "\n".join(json.dumps(row) for row in rows).encode()
     cascade = lexical(pipeline.open_vocabulary(store, VOCABULARY))
     lines = read(split(io.BytesIO(data)))
-    return list(pipeline.ingest(lines, store, cascade, batch_lines=batch_lines))
+    return list(
+        one.merged(store) for one in pipeline.portions(lines, cascade, batch_lines=batch_lines)
+    )
 
 
 def counts(batches: list[pipeline.Batch]) -> tuple[int, int, int]:

@@ -4,19 +4,24 @@
 // compared with the truth like that of any other, so that a race without consequence accuses nobody.
 //
 // In each call other places of the code are picked, an eighth of them, and half of those that write
-// what their thread read last: an update without a lock is lost if another comes between. A thread
-// is held up once at such a place, mostly when it first passes, as what threads do once, such as
-// adding their sums at the end, is what goes wrong. It goes on when its time is up, or soon after
-// another thread has come to the same address. Chance comes from the number of the call.
+// what their thread read last: an update without a lock is lost if another comes between. Likelier
+// still are places that come after a long loop, however many elements that had: what threads do
+// seldom, such as adding their sums or looking at a flag, is what goes wrong. A thread is held up once
+// at such a place, mostly when it first passes. It goes on when its time is up, or soon after another
+// thread has come to the same address. Chance comes from the number of the call.
 #include <stdint.h>
 #include <time.h>
 
 namespace {
 
-constexpr int PLACES = 64;  // of the code, that a thread keeps in mind
+constexpr int PLACES = 256;  // of the code, that a thread keeps in mind
+constexpr int THREADS = 512;  // that have a memory of their own; some library starts new ones always
 constexpr long SHORTEST = 8000, DOUBLINGS = 9;  // of a pause, in nanoseconds
-constexpr long LONGEST = 4000000;  // of all pauses of a thread in a call
+constexpr long LONGEST = 4000000;  // of all pauses of a thread in a call, if that is not long itself
+constexpr int SHARE = 4;           // of the time that a call took so far: a pause at a seldom place
+constexpr uint64_t LOOP = 64, AFTER = 16;  // passes without a new place; places that follow them
 constexpr int ADDRESSES = 64;      // at which threads are held up
+constexpr uint64_t NEVER = ~uint64_t(0);
 
 struct Place {
   const void *code;
@@ -25,8 +30,9 @@ struct Place {
 
 struct Thread {
   uint64_t call, chance;
-  long held;         // nanoseconds in this call
-  const void *read;  // address that it read last
+  uint64_t since, seldom;  // passes since it met a new place; how many places after a loop are left
+  long held;               // nanoseconds in this call
+  const void *read;        // address that it read last
   Place places[PLACES];
 };
 
@@ -36,8 +42,10 @@ struct Meeting {
 };
 
 uint64_t calls, threads, most;
+long began;  // when the call did
 Meeting meetings[ADDRESSES];
-__thread Thread self __attribute__((tls_model("initial-exec")));
+Thread memories[THREADS];
+__thread Thread *self __attribute__((tls_model("initial-exec")));
 
 // A bijection in which every bit of the argument changes about half of the result's (MurmurHash3).
 uint64_t mixed(uint64_t x) {
@@ -67,28 +75,49 @@ void hold(const void *address, Meeting &meeting, long nanoseconds) {
   }
 }
 
+// A thread's memory for this call.
+Thread &memory() {
+  const uint64_t call = __atomic_load_n(&calls, __ATOMIC_RELAXED);
+  if (self && self->call == call) return *self;
+  const uint64_t number = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
+  if (!self) self = &memories[number % THREADS];
+  *self = Thread();
+  self->call = call;
+  self->chance = mixed(call << 16 ^ number);
+  return *self;
+}
+
+// How often a thread passes a place that it comes to for the first time in a call before it is held.
+uint64_t left_at(Thread &me, uint64_t key, bool update) {
+  if (me.since >= LOOP) me.seldom = AFTER;
+  me.since = 0;
+  const bool seldom = me.seldom && me.seldom--;
+  const uint64_t odds = mixed(key ^ me.call);  // the same for all threads
+  me.chance = mixed(me.chance + key);
+  if (seldom) return odds % (update ? 4 : 2) ? 0 : NEVER;
+  if (odds % (update ? 2 : 8)) return NEVER;
+  return me.chance & 3 ? 0 : me.chance >> 32 >> (me.chance >> 8) % 32;
+}
+
 void pass(const void *address, bool write, const void *code) {
   Meeting &meeting = meetings[(reinterpret_cast<uint64_t>(address) >> 2) % ADDRESSES];
   if (address && __atomic_load_n(&meeting.address, __ATOMIC_RELAXED) == address)
     __atomic_add_fetch(&meeting.comers, 1, __ATOMIC_RELAXED);
-  const uint64_t call = __atomic_load_n(&calls, __ATOMIC_RELAXED);
-  if (self.call != call) {
-    self = Thread();
-    self.call = call;
-    self.chance = mixed(call << 16 ^ __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED));
-  }
-  const bool update = write && self.read == address;
-  if (!write) self.read = address;
-  const uint64_t key = mixed(reinterpret_cast<uint64_t>(code));
-  if (mixed(key ^ call) & (update ? 1 : 7) || self.held > LONGEST) return;
-  Place &place = self.places[key % PLACES];
-  if (place.code != code) {
-    self.chance = mixed(self.chance + key);
-    place = {code, self.chance & 3 ? 0 : self.chance >> 32 >> (self.chance >> 8) % 32};
-  }
-  if (place.left-- != 0) return;
-  const long time = SHORTEST << (self.chance >> 40) % DOUBLINGS;
-  self.held += time;
+  Thread &me = memory();
+  const bool update = write && me.read == address;
+  if (!write) me.read = address;
+  const uint64_t key = reinterpret_cast<uint64_t>(code) * 0x9e3779b97f4a7c15u;
+  Place &place = me.places[key >> 56];
+  if (place.code == code)
+    ++me.since;
+  else
+    place = {code, left_at(me, key, update)};
+  if (place.left == NEVER || place.left-- != 0) return;
+  const long took = now() - began;
+  if (me.held > LONGEST + took / SHARE) return;
+  long time = SHORTEST << (me.chance >> 40) % DOUBLINGS;
+  if (me.seldom && time < took / SHARE) time = took / SHARE;
+  me.held += time;
   hold(address, meeting, time);
 }
 
@@ -103,6 +132,7 @@ void omp_set_num_threads(int) __attribute__((weak));
 
 // Before each call. Teams change: the first, and one of four later, has a thread less than the others.
 EXPORT void regraph_perturb() {
+  began = now();
   const uint64_t call = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
   if (!omp_get_max_threads) return;
   if (!most) most = omp_get_max_threads();

@@ -3,10 +3,8 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ import pytest
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile import sandboxed
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.compile.own_folder import PREFIX, own_folder
 from regraph_kg.evaluation.compile.toolchain import Gcc, find_gcc
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.models.evaluation import Outcome
@@ -22,7 +21,6 @@ from tests.requirement import require
 from ..conftest import HERE, scale_source
 
 ROOT = HERE.parents[1]
-DRAFT = ".0123.so.01234567.draft"
 RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
@@ -133,7 +131,7 @@ from regraph_kg.evaluation.compile.toolchain import find_gcc
 try:
     Compiler(Path(sys.argv[1]), find_gcc(), JudgeLimits()).host(sys.argv[2], HOST_FLAGS)
 except ToolError as error:
-    print(error, [path.name for path in Path(sys.argv[1]).iterdir()])
+    print(error, [path.name for path in Path(sys.argv[1]).rglob("*") if path.is_file()])
 """
 
 
@@ -155,17 +153,10 @@ def mounted(folder: Path, kib: int, command: list[str]) -> "subprocess.Completed
     return done
 
 
-@pytest.mark.parametrize("full", ["cache", "tmp"])
-def test_a_full_disk_is_our_failure_and_leaves_no_half_entry(
-    tmp_path: Path, scratch: Path, full: str
-) -> None:
+def test_a_full_disk_is_our_failure_and_leaves_no_half_entry(tmp_path: Path) -> None:
     folder = tmp_path / "disk"
     folder.mkdir()
-    cache = folder if full == "cache" else tmp_path / "cache"
-    command = [sys.executable, "-c", FULL, str(cache), scale_source(RIGHT)]
-    if full == "tmp":
-        command = ["env", f"TMPDIR={folder}", *command]
-    done = mounted(folder, 8, command)
+    done = mounted(folder, 8, [sys.executable, "-c", FULL, str(folder), scale_source(RIGHT)])
     assert "No space left on device; free the disk or set REGRAPH_CACHE_DIR" in done.stdout, done
     assert done.stdout.rstrip().endswith("[]")
 
@@ -185,22 +176,28 @@ def test_the_judge_needs_no_dev_shm(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["outcome"] in ("passed", "unstable_timing"), done.stderr
 
 
-def test_what_killed_compilations_left_is_swept_after_an_hour(scratch: Path, cache: Path) -> None:
-    old, new = scratch / "regraph-compile-abcd1234", scratch / "regraph-compile-wxyz_567"
-    other = scratch / "regraph-compile-my-own-notes"
-    drafts = cache / "compiled"
-    drafts.mkdir(exist_ok=True)
-    for folder in (old, new, other):
-        folder.mkdir()
-        (folder / "candidate.cpp").touch()
-    (drafts / DRAFT).touch()
-    long_ago = time.time() - 4000
-    for path in (old, other, drafts / DRAFT):
-        os.utime(path, (long_ago, long_ago))
-    compiler(drafts)
-    assert not old.exists()
-    assert new.exists()
-    assert other.exists()
-    assert not (drafts / DRAFT).exists()
-    shutil.rmtree(new)
-    shutil.rmtree(other)
+def test_a_folder_of_a_killed_process_is_swept_by_the_next_and_a_living_ones_is_not(
+    tmp_path: Path,
+) -> None:
+    script = (
+        "import sys; from pathlib import Path\n"
+        "from regraph_kg.evaluation.compile.own_folder import own_folder\n"
+        "with own_folder(Path(sys.argv[1])) as folder:\n"
+        "    (folder / 'candidate.cpp').touch(); print(folder, flush=True); sys.stdin.read()\n"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    mine = tmp_path / "regraph-notes"
+    mine.mkdir()
+    (tmp_path / f"{PREFIX}link").symlink_to(mine)
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout
+        theirs = Path(other.stdout.readline().decode().strip())
+        with own_folder(tmp_path) as ours:
+            assert theirs.exists()
+            other.kill()
+            other.wait()
+        assert not ours.exists()
+        assert theirs.exists()
+    with own_folder(tmp_path) as ours:
+        assert not theirs.exists()
+    assert mine.exists()

@@ -1,12 +1,18 @@
 """Readings of a GPU from a scripted NVML: words, plateaus, lost GPUs, memory errors."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import pytest
 
 from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.gpu import nvml as readings
+from regraph_kg.evaluation.gpu.device import silent
 from regraph_kg.evaluation.gpu.nvml import Absent, GpuMonitor, GpuState, open_gpu
+from regraph_kg.evaluation.timing import load
+from regraph_kg.evaluation.timing.load import LoadWatch
 
 
 class Refusal(Exception):
@@ -26,6 +32,9 @@ class ScriptedNvml:
     ecc: list[int] = field(default_factory=lambda: [0])
     millijoules: list[int] = field(default_factory=lambda: [0])
     fails: dict[str, int] = field(default_factory=dict)
+    used: list[dict[int, int]] = field(default_factory=lambda: [{}])  # pid -> percent, in turn
+    pids: tuple[int, ...] = (os.getpid(),)
+    percents: list[int] = field(default_factory=lambda: [0])
     opened: list[object] = field(default_factory=list)
     NVMLError: type[Exception] = Refusal
 
@@ -65,6 +74,18 @@ class ScriptedNvml:
 
     def nvmlDeviceGetPersistenceMode(self, handle: object) -> int:
         return self._say("persistence", [1])
+
+    def nvmlDeviceGetProcessUtilization(self, handle: object, since: int) -> list[object]:
+        if "used" in self.fails:
+            raise Refusal(self.fails["used"])
+        now = self.used.pop(0) if len(self.used) > 1 else self.used[0]
+        return [SimpleNamespace(pid=pid, smUtil=percent) for pid, percent in now.items()]
+
+    def nvmlDeviceGetComputeRunningProcesses(self, handle: object) -> list[object]:
+        return [SimpleNamespace(pid=pid) for pid in self.pids]
+
+    def nvmlDeviceGetUtilizationRates(self, handle: object) -> object:
+        return SimpleNamespace(gpu=self._say("percents", self.percents))
 
     def nvmlDeviceGetTotalEnergyConsumption(self, handle: object) -> int:
         return self._say("energy", self.millijoules)
@@ -215,3 +236,60 @@ def test_the_real_library_answers_here_one_way_or_the_other() -> None:
     assert isinstance(opened, Absent | GpuMonitor)
     if isinstance(opened, GpuMonitor):
         assert (opened.joules() or 0.0) >= 0.0
+
+
+STRANGER, ENDED, HIDDEN = os.getppid(), 2**22 + 1, 2**22 + 2  # beyond the kernel's largest number
+
+
+@pytest.mark.parametrize(
+    ("used", "told"),
+    [
+        ({}, False),
+        ({os.getpid(): 90}, False),
+        ({STRANGER: 3}, False),
+        ({ENDED: 90}, False),  # a worker of ours may have ended a moment ago
+        ({os.getpid(): 90, STRANGER: 40}, True),
+    ],
+)
+def test_who_else_computes_on_it_is_told_by_pid_and_share(used: dict[int, int], told: bool) -> None:
+    found = monitor(ScriptedNvml(used=[used])).used_by_others(0.0)
+    assert (f"pid {STRANGER} " in found and "40 %" in found) is told
+    assert bool(found) is told
+
+
+def test_a_gpu_that_tells_no_use_accuses_nobody() -> None:
+    assert monitor(ScriptedNvml(fails={"used": 6})).used_by_others(0.0) == ""
+
+
+def test_others_are_waited_for_and_told_where_they_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readings, "_POLL_SECONDS", 0.001)
+    monkeypatch.setattr(readings, "_PERIOD_SECONDS", 0.01)
+    heard: list[str] = []
+    busy = {STRANGER: 40}
+    assert monitor(ScriptedNvml(used=[busy, busy, {}])).await_others(heard.append) == ""
+    monkeypatch.setattr(readings, "_PATIENCE_SECONDS", 0.05)
+    shared = monitor(ScriptedNvml(used=[busy]))
+    assert str(STRANGER) in shared.await_others(heard.append)
+    assert heard
+    heard.clear()
+    assert str(STRANGER) in shared.await_others(heard.append), "told again, not waited for again"
+    assert not heard
+
+
+@pytest.mark.parametrize("pids", [(), (HIDDEN,)])
+def test_where_processes_are_hidden_the_gpus_own_use_tells(
+    pids: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readings, "_PATIENCE_SECONDS", 0.2)
+    ours = monitor(ScriptedNvml(pids=pids, percents=[80, 30, 0]))  # it fades once we stand still
+    assert ours.await_others(silent) == ""
+    theirs = monitor(ScriptedNvml(pids=pids, percents=[40]))
+    assert "40 %" in theirs.await_others(silent)
+
+
+def test_a_load_watch_tells_of_another_process_on_the_gpu(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    watch = LoadWatch(None, monitor(ScriptedNvml(used=[{}, {STRANGER: 40}])))
+    monkeypatch.setattr(load, "_LEAST_SECONDS", 0.0)
+    assert f"pid {STRANGER}" in watch.found()

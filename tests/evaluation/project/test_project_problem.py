@@ -9,7 +9,6 @@ import pytest
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation import command_judge
-from regraph_kg.evaluation.checkup.own_commands import ProjectChecker
 from regraph_kg.evaluation.command_judge import first_difference
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.evaluation.problem.project import (
@@ -19,6 +18,8 @@ from regraph_kg.evaluation.problem.project import (
     doing_nothing,
     head_of,
 )
+from regraph_kg.settings import Settings
+from regraph_kg.wiring.problems import check_problem
 
 from . import projects
 
@@ -174,7 +175,7 @@ def test_a_function_in_python_has_a_head_and_can_do_nothing(before: str) -> None
     inside = "    " if before.startswith("class") else ""
     head = f"{before}{inside}def f(\n    x: int,\n):\n"
     text = f"{head}{inside}    '\u00e4'\n{inside}    return x\ny = 1\n"
-    assert head_of(text, "f", ".py") == "def f(x: int)"
+    assert head_of(text, "f", ".py") == "def f( x: int, ):"
     assert doing_nothing(text, "f", ".py") == f"{head}{inside}    return None\ny = 1\n"
     assert doing_nothing("def f(x): return x\n", "f", ".py") == "def f(x): return None\n"
     assert doing_nothing("def f(:", "f", ".py") is None
@@ -182,10 +183,10 @@ def test_a_function_in_python_has_a_head_and_can_do_nothing(before: str) -> None
 
 def errors(problem: Path) -> dict[str, str]:
     """What errors are about -> their texts; a look is not taken twice where it found none."""
-    cache = problem.parent / "cache"
-    seen = ProjectChecker(cache, lambda _: None).check(loaded(problem))
+    settings = Settings(cache_dir=problem.parent / "cache")
+    seen = check_problem(settings, str(problem))
     if not seen.errors:
-        again = ProjectChecker(cache, lambda _: None).check(loaded(problem))
+        again = check_problem(settings, str(problem))
         assert (again.findings, again.seconds) == (seen.findings, None)
         assert "guarantee" in {finding.about for finding in seen.findings}
     return {finding.about: finding.text for finding in seen.errors}

@@ -32,14 +32,11 @@ for n in (0, 1, 300):
 print("all outputs right")
 """,
     "bench.py": """\
-import fast, inputs, time
-xs = inputs.drawn(4500)
+import fast, inputs
+xs = inputs.drawn(12000)
 total = 0
-for k in range(3):
-    x = xs[1500 * k : 1500 * (k + 1)]
-    start = time.perf_counter()
-    y = fast.forward(x)
-    print("regraph-seconds", time.perf_counter() - start)
+for k in range(8):
+    y = fast.forward(xs[1500 * k : 1500 * (k + 1)])
     total += y[-1] + sum(y)
 print(total)
 """,
@@ -55,7 +52,6 @@ file = "fast.py"
 test = ["python check.py"]
 passed = ["all outputs right"]
 bench = "python bench.py"
-clock = "printed"
 tolerance = 1e-9
 """
 RUNNING = """\
@@ -89,7 +85,7 @@ def test_a_reference_in_python_is_told_from_what_only_looks_right(tmp_path: Path
         )
     assert right.outcome in TIMED, right.diagnosis
     assert right.speedup is not None
-    assert right.speedup > 10
+    assert right.speedup > 1.1, "the interpreter's start counts, too"
     assert (wrong.outcome, gone.outcome) == (Outcome.WRONG_ANSWER, Outcome.SUSPICIOUS)
     assert "wrong at n = 300" in wrong.diagnosis
     assert lazy.outcome is Outcome.WRONG_ANSWER

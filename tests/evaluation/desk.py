@@ -1,0 +1,72 @@
+"""The checks that come for code which has passed all others, without the judge around them."""
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.evaluation import further
+from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.compile.toolchain import find_gcc
+from regraph_kg.evaluation.further import FurtherChecks
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.rewrite import to_double
+from regraph_kg.evaluation.races import HeldUpThreads
+from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
+from regraph_kg.evaluation.slot import SessionRules
+from regraph_kg.evaluation.verify.reference import Case, References
+from regraph_kg.evaluation.verify.secret_shapes import secret_shapes
+from regraph_kg.evaluation.worker.spawn import Program
+from regraph_kg.models.evaluation import Grade
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The checks of one problem, with real compilers and processes."""
+
+    problem: Problem
+    compiler: Compiler
+    checks: FurtherChecks
+    references: References
+
+    def program(self, code: str, *, perturbed: bool = False) -> Program:
+        flags = (*HOST_FLAGS, "-fopenmp")
+        make = self.compiler.perturbed if perturbed else self.compiler.host
+        library = make(code, flags)
+        assert isinstance(library, Path), library
+        return Program(self.compiler.harness(self.problem), library, self.problem.entry)
+
+    def fault(self, code: str, grade: Grade = "screening") -> Failure | None:
+        serial = self.program(self.problem.serial_code)
+        return self.checks.fault(serial, self.program(code), 2, 1.0, grade)
+
+    def races(self, code: str, grade: Grade = "full") -> Failure | None:
+        cases = [Case(sizes, 0, 1) for sizes in self.problem.sizes.check]
+        held_up = HeldUpThreads(self.checks.staffing, self.checks.team)
+        return held_up.fault(self.program(code, perturbed=True), cases, self.checks.stood, grade)
+
+
+@pytest.fixture
+def desks(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Desk]]:
+    monkeypatch.setattr(further, "_TRUTHS_SECONDS", {"screening": 60.0, "full": 60.0})
+    compiler = Compiler(cache / "compiled", find_gcc(), JudgeLimits())
+    with ExitStack() as stack:
+
+        @contextmanager
+        def opened(problem: Problem) -> Iterator[Desk]:
+            shapes = secret_shapes(problem, random.Random(1))
+            library = compiler.host(to_double(problem.serial_code), HOST_FLAGS)
+            reference = Program(
+                compiler.harness(problem.promoted()), Path(str(library)), problem.entry
+            )
+            every = [*problem.sizes.check, problem.sizes.time, *shapes]
+            references = References(problem, reference, every, JudgeLimits())
+            rules = SessionRules(1, Defences(), JudgeLimits())
+            checks = FurtherChecks(problem, shapes, references, rules)
+            yield Desk(problem, compiler, checks, references)
+            references.close()
+
+        yield lambda problem: stack.enter_context(opened(problem))
