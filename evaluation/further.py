@@ -47,6 +47,7 @@ _NEAR_TIMED, _NEAR_ALTERED = 2, 1  # distributions and alterations at the shape 
 _TIMED_BYTES = 160 * 2**20  # arrays at most of cases at the timing shape
 _SCREENED_LARGE, _SCREENED_LONG, _SCREENED_AROUND = 2, 3, 3  # cases of each that a screening runs
 _ALONE = 1  # large cases that one thread runs
+_BEYOND_ALTERED = 4  # alterations at a literal's shape that is larger than every long one
 _MOST_AROUND = 40  # shapes around literals, even at the full grade: some sources are tables
 _STOOD_ALTERED, _STOOD = 1 / 4, 1 / 2
 """Shares of the tolerance that trusted programs may use up: usual ones take a tenth."""
@@ -182,6 +183,9 @@ class FurtherChecks:
         There timed calls ask the same of everybody.
         """
         share = _STOOD_ALTERED if case.alteration else 1.0 if self._is_large(case) else _STOOD
+        # one run without a truth first: the reference would be waited for much longer
+        if not self._references.knows(case) and verification.repeat(worker, case, 1):
+            return False
         with suppress(BadInput):
             if case.alteration and not self._is_finite(case):
                 return False
@@ -304,10 +308,6 @@ class FurtherChecks:
             return chosen[:_SCREENED_AROUND]
         size = self._problem.elements
         longest = max((size(case.sizes) for case in self.plan.long), default=0)
-        beyond = [case for case in chosen if size(case.sizes) > longest]
-        altered = [
-            replace(case, variant=0, alteration=each.alteration, seed=each.seed)
-            for each in self._some(self.plan.small, len(self.plan.small))
-            for case in beyond[:1]
-        ]
-        return [*chosen, *altered]
+        beyond = [case.sizes for case in chosen if size(case.sizes) > longest]
+        altered = self._some(self.plan.small, _BEYOND_ALTERED if beyond else 0)
+        return [*chosen, *(replace(case, sizes=beyond[0]) for case in altered)]
