@@ -141,6 +141,7 @@ PEAKS: Mapping[Bound, str] = {
     "transfer": "peak transfer",
 }
 """Each peak in words."""
+_PROVES_LESS = ": a few shapes and calls only; a screening proves more"
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, ""))
 
 
@@ -248,7 +249,8 @@ class EvalReport(Frozen):
             lines.append(f"guarantee  {self.guarantee}")
         if self.stages:
             lines.append(f"time       {self._course()}")
-        return "\n".join((*lines, f"on {self.device}, {self.toolchain}, grade {self.grade}"))
+        grade = f"{self.grade}{_PROVES_LESS if self.grade == 'glance' else ''}"
+        return "\n".join((*lines, f"on {self.device}, {self.toolchain}, grade {grade}"))
 
     def _figures(self) -> Iterator[str]:
         """Lines with what was measured."""

@@ -1,6 +1,6 @@
 """Values of the graph's interface: merges (MergePlan) and answers (Neighbourhood, Example)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self
 
@@ -10,6 +10,8 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Disclosure, Trajectory
+
+SCHEMA_VERSION = 3  # version of the graph's data model (cypher/schema.cypher)
 
 EFFECT_SCALE = 2**20
 """Sums of log2 effects are integers, round(2^20 * log2 x): exact in any order of writers."""
@@ -343,3 +345,9 @@ class GraphTable:
     columns: Sequence[str]
     rows: Sequence[Sequence[JsonValue]]
     cut: bool  # whether there were more rows than were asked for
+
+
+Embed = Callable[[Sequence[str]], list[bytes]]  # texts -> packed little-endian float32 unit vectors
+
+Replan = Callable[[Sequence[StoredTrajectory]], Sequence[MergePlan]]
+"""Stored trajectories -> plans with today's names, one each."""
