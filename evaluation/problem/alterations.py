@@ -12,8 +12,8 @@
     huge negative    the same below zero
     outliers         one float of 1,000 times so much
     negative         nothing above zero
-    ends             integers without a range: the least of the type, or the largest; with an even
-                     seed half of them so, the others any of these, 0 and -1
+    ends             integers without a range, or with a guessed one: the least of the type, or the
+                     largest; with an even seed half of them so, the others any of these, 0 and -1
     descending       sorted the other way round
 
 An array stays as it is where an alteration does not fit its type or its range, and where it comes
@@ -167,7 +167,8 @@ def _negative(lot: _Lot, arg: Argument, flat: Array) -> None:
 
 
 def _ends(lot: _Lot, arg: Argument, flat: Array) -> None:
-    if flat.dtype.kind in "iu" and arg.bounds is None:
+    # a range that nobody meant is left: codes that are right within it only are wrong
+    if flat.dtype.kind in "iu" and (arg.bounds is None or arg.limits_guessed):
         info = np.iinfo(flat.dtype)
         ends = np.array([info.min, info.max, 0, max(info.min, -1)]).astype(flat.dtype)
         flat[:] = lot.rng.choice(ends[:2])
