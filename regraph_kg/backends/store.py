@@ -267,15 +267,17 @@ class GraphStore(OnBolt):
         verified on `device`, verified anywhere, given before learned, effect (there, else the
         latest), id. `BadInput` for a vector of another space.
         """
-        return vectors.of_pair(
-            ask,
-            near,
+        rows = ask(
+            "examples",
             source=source,
             target=target,
             device=device or "",
             limit=min(limit, MOST_ROWS),
             exclude_problem=exclude_problem,
+            property=vectors.property_of(ask, near) if near else vectors.PROPERTIES["text"],
+            vector=vectors.floats(near.packed) if near else None,
         )
+        return vectors.read_examples(rows)
 
     def failures(
         self, source: str, target: str, *, exclude_problem: str | None = None, limit: int = 3

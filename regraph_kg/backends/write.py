@@ -419,7 +419,13 @@ def rebuild(
     bolt.write(lambda ask: ask("set_meta", state={"rebuilding": mark}))
     # In portions: one transaction that deletes a large graph runs out of memory.
     for name in ("strip_relationships", "strip_nodes"):
-        while bolt.write(partial(_strip, name=name, mark=mark)):
+
+        def strip(ask: Query, name: str = name) -> int:
+            _hold_mark(ask, mark)
+            (row,) = ask(name, limit=STRIPPED)
+            return int(row["deleted"])
+
+        while bolt.write(strip):
             pass
     known = {t.id: t.model_dump(exclude={"id"}) for t in techniques}
     bolt.write(lambda ask: write_techniques(ask, known))
@@ -463,12 +469,6 @@ def page_of_trajectories(ask: Query, after: str, limit: int) -> list[StoredTraje
 def _hold_mark(ask: Query, mark: str) -> None:
     ask("lock_stamp")  # no other rebuild takes over within this transaction
     _require_mark(ask, mark)
-
-
-def _strip(ask: Query, name: str, mark: str) -> int:
-    _hold_mark(ask, mark)
-    (row,) = ask(name, limit=STRIPPED)
-    return int(row["deleted"])
 
 
 def _replace(ask: Query, ids: Sequence[str], plans: Sequence[MergePlan], mark: str) -> None:
