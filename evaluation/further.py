@@ -30,7 +30,7 @@ from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
 from regraph_kg.evaluation.problem.types import Alteration, bits
 from regraph_kg.evaluation.races import with_threads
 from regraph_kg.evaluation.rules import Failure
-from regraph_kg.evaluation.slot import SessionRules
+from regraph_kg.evaluation.slots import SessionRules
 from regraph_kg.evaluation.staffed import Staffing
 from regraph_kg.evaluation.verify.diagnose import ExpectedOutput
 from regraph_kg.evaluation.verify.reference import Case, References

@@ -40,7 +40,7 @@ from regraph_kg.evaluation.problem.rewrite import to_double, to_single
 from regraph_kg.evaluation.races import has_threads
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.session import Builds, Programs
-from regraph_kg.evaluation.slot import SessionRules
+from regraph_kg.evaluation.slots import SessionRules
 from regraph_kg.evaluation.timing.peaks import peaks
 from regraph_kg.evaluation.timing.roofline import Peaks, nominal
 from regraph_kg.evaluation.verify.covering import unaligned_shape
@@ -54,13 +54,12 @@ _OTHER_ORDER = (
     *("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math", "-freciprocal-math"),
 )
 """Sums in another order, and divisions by products; infinities and NaN stay what they are."""
-_TRAPPING = (
+_OVERFLOWS = (
     *HOST_FLAGS,
     "-fsanitize=signed-integer-overflow,integer-divide-by-zero,shift,float-cast-overflow",
     "-fsanitize-undefined-trap-on-error",
 )
 """Where numbers overflow in a way that C++ leaves open, right codes differ: such a case ends it."""
-_SHARED_PROGRAMS = 64  # a worker that many candidates share serves so many
 _SANITIZED: Mapping[Tool, tuple[str, Outcome]] = {
     "memcheck": ("", Outcome.CRASHED),
     "racecheck": ("__shared__", Outcome.NONDETERMINISTIC),
@@ -222,8 +221,7 @@ class Machine:
         with ThreadPoolExecutor(1) as beside:
             variants = beside.submit(self._variants, problem)
             serial = self._trusted(problem, "serial.cpp", problem.serial_code)
-            reference = self._reference(problem)
-            return Programs(serial, reference, variants.result())
+            return Programs(serial, self._reference(problem), variants.result())
 
     def _reference(self, problem: Problem) -> Program:
         reference_code = problem.reference_code
@@ -240,7 +238,7 @@ class Machine:
         built = [
             self._compiler.host(code, _OTHER_ORDER, keep=True) for code in dict.fromkeys(codes)
         ]
-        built.append(self._compiler.host(problem.serial_code, _TRAPPING, keep=True))
+        built.append(self._compiler.host(problem.serial_code, _OVERFLOWS, keep=True))
         harness = self._compiler.harness(problem)
         return tuple(
             Program(harness, library, problem.entry)
@@ -283,12 +281,11 @@ class Machine:
 
     def rules(self, target: Target) -> SessionRules:
         """For cuda: this judge's GPU, and cores of its own where there are enough."""
-        programs = _SHARED_PROGRAMS if self._rules.isolation == "shared" else 1
         if not TARGETS[target].on_gpu:
-            return replace(self._rules, surroundings=Surroundings(programs=programs))
+            return self._rules
         gpu = self._cuda()[1]
         cores = self._cores
-        where = Surroundings(gpu=gpu.visible, programs=programs)
+        where = Surroundings(gpu=gpu.visible)
         if cores:
             stopwatch = Stopwatch(self._compiler.stopwatch())
             where = replace(where, stopwatch=stopwatch, cores=cores.worker)

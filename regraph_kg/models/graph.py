@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import JsonValue
 
-from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.evaluation import Outcome, possible_speedup
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Disclosure, Trajectory
@@ -230,7 +230,11 @@ class Example:
         values |= {name: properties.get(name) or "" for name in ("before", "after", "diff")}
         values["disclosed"] = properties.get("disclosed") or "code"
         lists = ("verified_on", "effects", "also")
-        return cls(**values | {name: tuple(properties.get(name) or ()) for name in lists})
+        values |= {name: tuple(properties.get(name) or ()) for name in lists}
+        # a graph of earlier days may hold what a broken clock measured
+        values["effects"] = tuple(possible_speedup(e) or UNTIMED for e in values["effects"])
+        values |= {name: possible_speedup(values[name]) for name in ("effect", "speedup")}
+        return cls(**values)
 
     def on(self, device: str | None) -> Self:
         """The same step with the effect that is `seen_from` a device."""
