@@ -29,6 +29,7 @@ from regraph_kg.evaluation.checkup.findings import (
 )
 from regraph_kg.evaluation.checkup.signature import mismatch
 from regraph_kg.evaluation.checkup.triviality import trivial
+from regraph_kg.evaluation.checkup.unfit_cases import crashing, misshapen
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.problem.memory import shortage
@@ -123,6 +124,9 @@ class Checker:
             if not any(finding.severity == "error" for finding in tolerance):
                 self._tell(f"{problem.name}: what its inputs and outputs say")
                 yield from trivial(trials)
+                yield from crashing(trials)
+            if not tolerance:
+                yield from misshapen(trials)
         seconds = calibration.serial_seconds
         if not _SHORTEST <= seconds <= _LONGEST:
             text = f"serial.cpp takes {seconds:.2g} s; {_SHORTEST:g} to {_LONGEST:g} s is good"

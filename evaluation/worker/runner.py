@@ -28,8 +28,12 @@ _LARGE_BYTES = 32 * 2**20
 """A shape with more gets a process and memory of its own, which it does not keep for long."""
 
 
-class TooSlow(BadInput):
-    """A call of trusted code did not end in time."""
+class RunFailed(BadInput):
+    """Trusted code failed; `outcome` says how."""
+
+    def __init__(self, message: str, outcome: Outcome) -> None:
+        super().__init__(message)
+        self.outcome = outcome
 
 
 class Runner:
@@ -145,9 +149,8 @@ class Runner:
         if failure:
             late = failure.outcome is Outcome.TIMED_OUT
             remedy = "; make the shape smaller, or this code faster" if late else ""
-            raise (TooSlow if late else BadInput)(
-                f"problem {self._problem.name}: {self._name} fails: {failure.diagnosis}{remedy}"
-            )
+            text = f"problem {self._problem.name}: {self._name} fails: {failure.diagnosis}{remedy}"
+            raise RunFailed(text, failure.outcome)
 
 
 def put(inputs: Mapping[str, Array], views: Mapping[str, Array]) -> None:
