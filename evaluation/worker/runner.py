@@ -11,6 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.native import arrays
 from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes, shape_text
 from regraph_kg.evaluation.problem.rows import require_room, settled
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
@@ -156,4 +157,4 @@ class Runner:
 def put(inputs: Mapping[str, Array], views: Mapping[str, Array]) -> None:
     """Copy arrays by argument name into those of a call."""
     for name, view in views.items():
-        view[...] = inputs[name]
+        arrays.copy(inputs[name], view)

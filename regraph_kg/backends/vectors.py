@@ -25,8 +25,8 @@ import numpy as np
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.evidence import Pair
 from regraph_kg.errors import BadInput, StoreError
-from regraph_kg.graph import Embed
 from regraph_kg.models.graph import (
+    Embed,
     EmbeddedKind,
     EmbeddingProgress,
     EmbeddingSpace,
@@ -54,22 +54,11 @@ def space_of(ask: Query) -> EmbeddingSpace | None:
     return EmbeddingSpace(row["model"], row["dimension"], row["prompts"] or "")
 
 
-def of_pair(ask: Query, vector: Vector | None, **choice: object) -> tuple[Example, ...]:
-    """Examples of one transition, nearest to `vector` first, if given; exact."""
-    rows = ask(
-        "examples",
-        property=_property(ask, vector) if vector else PROPERTIES["text"],
-        vector=floats(vector.packed) if vector else None,
-        **choice,
-    )
-    return _examples(rows)
-
-
 def nearest(
     ask: Query, vector: Vector, target: Target | None, limit: int, exclude_problem: str | None
 ) -> tuple[Example, ...]:
     """The nearest of all examples, or of those for `target`."""
-    name = _property(ask, vector)
+    name = property_of(ask, vector)
     parameters: dict[str, Any] = {
         "property": name,
         "vector": floats(vector.packed),
@@ -83,9 +72,9 @@ def nearest(
     while serving and candidates <= MOST_CANDIDATES:
         rows = ask("vectors_nearest", candidates=candidates, **parameters)
         if len(rows) == limit:
-            return _examples(rows)
+            return read_examples(rows)
         candidates *= 4
-    return _examples(ask("vectors_scan", **parameters))
+    return read_examples(ask("vectors_scan", **parameters))
 
 
 def floats(packed: bytes) -> list[float]:
@@ -102,7 +91,7 @@ def space_mismatch(graph_space: EmbeddingSpace, other_space: EmbeddingSpace) -> 
     )
 
 
-def _property(ask: Query, vector: Vector) -> str:
+def property_of(ask: Query, vector: Vector) -> str:
     """The property of the vectors that compare with `vector`."""
     space = space_of(ask)
     if space is None:
@@ -112,7 +101,8 @@ def _property(ask: Query, vector: Vector) -> str:
     return PROPERTIES[vector.kind]
 
 
-def _examples(rows: Iterable[GraphRow]) -> tuple[Example, ...]:
+def read_examples(rows: Iterable[GraphRow]) -> tuple[Example, ...]:
+    """The examples of rows with score; those that are being written or deleted are left out."""
     found = []
     for row in rows:
         similarity = None

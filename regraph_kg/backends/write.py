@@ -37,8 +37,14 @@ from regraph_kg.backends.statistics import (
     trajectory_counts,
 )
 from regraph_kg.errors import StoreError
-from regraph_kg.graph import SCHEMA_VERSION, Replan
-from regraph_kg.models.graph import MergeCounts, MergePlan, PurgeCounts, StoredTrajectory
+from regraph_kg.models.graph import (
+    SCHEMA_VERSION,
+    MergeCounts,
+    MergePlan,
+    PurgeCounts,
+    Replan,
+    StoredTrajectory,
+)
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import FailedStep
 
@@ -413,7 +419,13 @@ def rebuild(
     bolt.write(lambda ask: ask("set_meta", state={"rebuilding": mark}))
     # In portions: one transaction that deletes a large graph runs out of memory.
     for name in ("strip_relationships", "strip_nodes"):
-        while bolt.write(partial(_strip, name=name, mark=mark)):
+
+        def strip(ask: Query, name: str = name) -> int:
+            _hold_mark(ask, mark)
+            (row,) = ask(name, limit=STRIPPED)
+            return int(row["deleted"])
+
+        while bolt.write(strip):
             pass
     known = {t.id: t.model_dump(exclude={"id"}) for t in techniques}
     bolt.write(lambda ask: write_techniques(ask, known))
@@ -457,12 +469,6 @@ def page_of_trajectories(ask: Query, after: str, limit: int) -> list[StoredTraje
 def _hold_mark(ask: Query, mark: str) -> None:
     ask("lock_stamp")  # no other rebuild takes over within this transaction
     _require_mark(ask, mark)
-
-
-def _strip(ask: Query, name: str, mark: str) -> int:
-    _hold_mark(ask, mark)
-    (row,) = ask(name, limit=STRIPPED)
-    return int(row["deleted"])
 
 
 def _replace(ask: Query, ids: Sequence[str], plans: Sequence[MergePlan], mark: str) -> None:
