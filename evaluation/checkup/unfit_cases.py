@@ -72,11 +72,10 @@ def misshapen(trials: Trials) -> Iterator[ProblemFinding]:
                 return
             fault = "" if sizes in known else _fault_at(trials, sizes)
             known.append(sizes)
-            if fault:
+            # a fault that no relation tells apart is one of the tolerance, which is told elsewhere
+            if fault and (relation := _relation(problem, sizes)):
                 text = f"at {shape_text(sizes)}, which may be checked, {fault}"
-                relation = _relation(problem, sizes)
-                write = f'require = ["{relation}"] under [sizes]' if relation else "more terms"
-                yield note("sizes", text, write)
+                yield note("sizes", text, f'require = ["{relation}"] under [sizes]')
                 return
 
 
