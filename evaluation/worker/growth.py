@@ -7,6 +7,7 @@ Not covered: a device's memory; leaks that begin after the last timed call.
 """
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 _LEAK_BYTES = 64 * 2**10  # a call; less is lost among what allocators keep at hand
 _THIRDS = 3
@@ -31,8 +32,7 @@ class Growth:
             return 0
         cuts = [late[index * (len(late) - 1) // _THIRDS] for index in range(_THIRDS + 1)]
         slopes = [
-            (after - before) / (end - start)
-            for (start, before), (end, after) in zip(cuts[:-1], cuts[1:], strict=True)
+            (after - before) / (end - start) for (start, before), (end, after) in pairwise(cuts)
         ]
         # an allocator grows in steps, so that a third may have one less than its share
         return round(sum(slopes) / _THIRDS) if min(slopes) >= _LEAK_BYTES / 2 else 0
