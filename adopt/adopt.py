@@ -6,6 +6,7 @@ Compiled, sized and calibrated by the judge's own parts: the code runs confined,
 import re
 import shutil
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,11 @@ from pydantic import ValidationError
 
 from regraph_kg.adopt.adapter import Plain
 from regraph_kg.adopt.draft import Draft
+from regraph_kg.adopt.integers import filling, standing
 from regraph_kg.adopt.overruns import look
 from regraph_kg.adopt.probe import without_headers
 from regraph_kg.adopt.sizes import (
+    PATIENCE_SECONDS,
     GrowingWay,
     all_finite,
     check_shapes,
@@ -39,11 +42,13 @@ from regraph_kg.evaluation.problem import home as homes
 from regraph_kg.evaluation.problem.mistakes import mistaken
 from regraph_kg.evaluation.problem.problem import Problem, shape_text
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
+from regraph_kg.evaluation.worker.runner import TooSlow
 
 _CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:el)?if(?:n?def)?\b(.*?)(?://.*)?$", re.MULTILINE)
 _SWITCH = re.compile(r"\b[A-Za-z]\w*")  # names of a condition, but those that compilers define
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _MOST_WAYS = 4
+_WHOLE_SECONDS = 2.0  # a call with all integers of a type may take: then small ones are tried
 _ROUNDS, _ROUNDING = 3, 2.0**33
 """Tolerances that are tried; operations in a row beyond which a difference is no rounding."""
 
@@ -81,13 +86,14 @@ class Adopter:
         Raises `BadInput` where the code does not compile, crashes or never ends.
         """
         plain = draft.plain()
-        self._notes, self._one_way = list[str](), list[str]()
+        self._notes, self._never = list[str](), list[str]()
         self._tell(f"{name}: compiling the serial code")
         plain, code = self._adapted(draft, plain)
         draft = self._tried(draft, plain, name, code)
-        self._notes += self._one_way
+        self._notes += self._never[:_MOST_WAYS]
         fields = problem_fields(draft, plain, name)
         problem, fields, seconds = self._sized(draft, fields, code)
+        problem, fields = self._integers(problem, fields)
         fields = self._tolerated(problem, fields)
         problem = _validated(fields, code)
         kept = home(draft, plain, folder).model_dump(by_alias=True)
@@ -141,31 +147,34 @@ class Adopter:
     def _tried(self, draft: Draft, plain: Plain, name: str, code: str) -> Draft:
         """With sizes and inputs at which the function works. Raises `BadInput` where none are."""
 
-        def finite(draft: Draft) -> bool:
+        def problem_of(draft: Draft) -> Problem:
             fields = problem_fields(draft, plain, name) | {"sizes": _sizes(draft)}
-            problem = _validated(fields, code)
+            return _validated(fields, code)
+
+        def finite(draft: Draft) -> bool:
+            problem = problem_of(draft)
+            # what a loop counts to may be among them: with small ones it ends at once
+            patience = _WHOLE_SECONDS if filling(problem) else PATIENCE_SECONDS
             try:
-                is_finite = all_finite(problem, self._compiler, self._limits)
+                is_finite = all_finite(problem, self._compiler, self._limits, patience)
+            except TooSlow:
+                raise
             except BadInput:
                 self._within(draft, problem)  # which says more of a crash
                 raise
             self._within(draft, problem)
             return is_finite
 
+        whole = filling(problem_of(draft))
         try:
             is_finite = finite(draft)
         except BadInput as first:
-            if isinstance(first, OutOfArray) and len(draft.sizes) > 1:
-                raise  # powers of two are one size for all: arrays too short would be long enough
-            draft = Draft(draft.read, replace(draft.said, powers=True))
-            try:
-                is_finite = finite(draft)
-            except BadInput:
-                raise first from None
-            self._notes.append(f"it fails unless sizes are powers of two, so they are: {first}")
+            draft, is_finite = self._otherwise(draft, whole, first, finite)
+        if whole and not draft.said.narrow and (self._never or not is_finite):
+            draft, is_finite = self._less_wide(draft, whole, is_finite, finite)
         if is_finite:
             return draft
-        positive = Draft(draft.read, replace(draft.said, positive=True))
+        positive = _saying(draft, positive=True)
         if finite(positive):
             self._notes.append("it gives no numbers for negative ones, so it is given none")
             return positive
@@ -174,6 +183,48 @@ class Adopter:
             " --values and --shape, or let an inputs.py make them"
         )
         return draft
+
+    def _otherwise(
+        self, draft: Draft, whole: frozenset[str], first: BadInput, finite: Callable[[Draft], bool]
+    ) -> tuple[Draft, bool]:
+        """A draft at which the function works, where it failed; and whether it gives numbers.
+
+        Raises the first failure where there is none.
+        """
+        tries: list[tuple[str, dict[str, Any]]] = []
+        if draft.starts:
+            text = f"no row begins at the end in {', '.join(draft.starts)}, where it fails"
+            tries.append((text, {"inside": True}))
+        if whole:
+            text = f"{', '.join(sorted(whole))}: small integers, since it fails with all of a type"
+            tries.append((text, {"narrow": whole}))
+        # powers of two are one size for all: arrays too short would be long enough
+        if not (isinstance(first, OutOfArray) and len(draft.sizes) > 1):
+            text = "it fails unless sizes are powers of two, so they are"
+            tries.append((text, {"powers": True}))
+        for text, said in tries:
+            other = _saying(draft, **said)
+            with suppress(BadInput):
+                is_finite = finite(other)
+                self._notes.append(f"{text}: {str(first).partition('; ')[0]}")
+                return other, is_finite
+        raise first
+
+    def _less_wide(
+        self,
+        draft: Draft,
+        whole: frozenset[str],
+        is_finite: bool,
+        finite: Callable[[Draft], bool],
+    ) -> tuple[Draft, bool]:
+        """Small integers, where more ways are gone with them, or results are numbers."""
+        never, narrow = self._never, _saying(draft, narrow=whole)
+        with suppress(BadInput):
+            gives_numbers = finite(narrow)
+            if gives_numbers > is_finite or len(self._never) < len(never):
+                return narrow, gives_numbers
+        self._never = never
+        return draft, is_finite
 
     def _within(self, draft: Draft, problem: Problem) -> None:
         """Raise `OutOfArray` where the code leaves an array, as far as this machine can tell."""
@@ -184,7 +235,7 @@ class Adopter:
             if note not in self._notes:
                 self._notes.append(note)
             return
-        self._one_way = [_never(draft, problem, one) for one in looked.untaken[:_MOST_WAYS]]
+        self._never = [_never(draft, problem, one) for one in looked.untaken]
         if found := looked.overrun:
             function = draft.read.function
             raise OutOfArray(
@@ -193,6 +244,23 @@ class Adopter:
                 " its arrays are with --shape NAME=LENGTH (one length for those that one index"
                 " reads), or what is in them with --values"
             )
+
+    def _integers(self, problem: Problem, fields: dict[str, Any]) -> tuple[Problem, dict[str, Any]]:
+        """With ranges of integers beyond which the function overflows."""
+        self._tell(f"{problem.name}: which integers it stands")
+        found, told = standing(problem, self._compiler, self._limits), list[dict[str, Any]]()
+        for before, after, arg in zip(problem.args, found.args, fields["args"], strict=True):
+            now = {"range": after.range, "ranges": after.ranges}
+            changed = {field: now[field] for field in now if now[field] != getattr(before, field)}
+            kept = {k: v for k, v in arg.items() if k != "limits_guessed" or after.limits_guessed}
+            told.append(kept | changed)
+            if changed:
+                known = before.ranges or {}
+                own = [ends for field, ends in (after.ranges or {}).items() if field not in known]
+                low, high = after.range or own[0]
+                text = f"{after.name}: integers from {low} to {high}: the function overflows beyond"
+                self._notes.append(text)
+        return found, fields | {"args": told}
 
     def _tolerated(self, problem: Problem, fields: dict[str, Any]) -> dict[str, Any]:
         """With a tolerance that admits the serial code in any order of its sums."""
@@ -215,6 +283,11 @@ class Adopter:
         if not found.admits:
             return fields
         return fields | added | ({} if found.separates else {"separates": False})
+
+
+def _saying(draft: Draft, **said: Any) -> Draft:
+    """The draft, had this been said as well."""
+    return Draft(draft.read, replace(draft.said, **said))
 
 
 def _never(draft: Draft, problem: Problem, one: Untaken) -> str:

@@ -33,6 +33,8 @@ class Said:
     sizes: dict[str, int] = field(default_factory=dict)
     positive: bool = False  # floats are to be positive: of others the function gives no numbers
     powers: bool = False  # sizes are to be powers of two: at others the function fails
+    narrow: frozenset[str] = frozenset()  # arrays that are not to hold all integers of their type
+    inside: bool = False  # no row is to begin at the very end: there the function reads on
 
 
 class Draft:
@@ -247,7 +249,14 @@ class Draft:
     def _values(self, name: str, one: Passed) -> dict[str, Any]:
         """Distributions, and a range where the type or the function wants one."""
         looked = self.length(name) if self.read.watched.stops else ""
-        told = drawn(one.element, name, self._ranges, looked=looked, positive=self.said.positive)
+        told = drawn(
+            one.element,
+            name,
+            self._ranges,
+            looked=looked,
+            positive=self.said.positive,
+            narrow=name in self.said.narrow,
+        )
         if looked and self.names.index(name) % 2 and "values" in told:
             first, *others = told["values"]  # what one array holds another one often lacks
             told["values"] = [first, *reversed(others)]
@@ -264,6 +273,11 @@ class Draft:
         return seen.starts or (seen.bisected and is_number and self.role(name) == "in")
 
     @property
+    def starts(self) -> list[str]:
+        """Arrays that say where rows begin."""
+        return [name for name, seen in self.read.watched.arrays.items() if seen.starts]
+
+    @property
     def _ranges(self) -> dict[str, IndexRange]:
         """Ranges of arrays that hold indices; a struct's field is named `p.row`."""
         found: dict[str, IndexRange] = {}
@@ -276,7 +290,9 @@ class Draft:
                 if lead.target and self.shape(lead.target):
                     length = self.length(lead.target)
                     rows = length if lead.stride == 1 else f"({length}) // {lead.stride}"
-                    found.setdefault(key, (lead.low, _moved(rows, -lead.last - lead.offset)))
+                    # starts may be the length itself: then the last rows are empty
+                    last = 1 if self.said.inside and seen.starts else lead.last
+                    found.setdefault(key, (lead.low, _moved(rows, -last - lead.offset)))
         return found
 
 

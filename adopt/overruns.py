@@ -25,7 +25,7 @@ from regraph_kg.evaluation.compile.compile import HOST_FLAGS, signature_header
 from regraph_kg.evaluation.compile.own_folder import own_folder
 from regraph_kg.evaluation.compile.sandboxed import Ran, run_project
 from regraph_kg.evaluation.compile.toolchain import Gcc
-from regraph_kg.evaluation.problem.inputs import factors, generate
+from regraph_kg.evaluation.problem.inputs import distributions, factors, generate
 from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes, shape_text
 from regraph_kg.evaluation.rules import Defences
 from regraph_kg.evaluation.verify.covering import check_shapes
@@ -67,6 +67,8 @@ _REGION = re.compile(r"(before|after|to the \w+ of|inside of) (\d+)-byte region 
 _SLOT = re.compile(r"^case (\d+) slot (\d+) at (\S+)$", re.MULTILINE)
 _PATIENCE_SECONDS = 60.0
 _MOST_VARIANTS, _SECRET_SHAPES, _MOST_BYTES = 24, 4, 32 * 2**20
+_MORE_SEEDS, _MORE_BYTES = 8, 2**18
+"""Drawings that are tried besides, at shapes of at most so many bytes: one may lead too far."""
 _POISON = 0xA5  # what outputs hold before a call: read as an index, it is far out of every array
 
 
@@ -167,6 +169,22 @@ def _cases(problem: Problem) -> Iterator[_Case]:
             if left < 0:
                 return
             yield _Case(sizes, _slots(problem, sizes, generate(problem, sizes, variant, 1)))
+    for sizes in known.values():
+        if problem.nbytes(sizes) <= _MORE_BYTES:
+            for seed in range(2, 2 + _MORE_SEEDS):
+                yield _Case(sizes, _slots(problem, sizes, generate(problem, sizes, 0, seed)))
+            yield _Case(sizes, _slots(problem, sizes, _ending(problem, sizes)))
+
+
+def _ending(problem: Problem, sizes: Sizes) -> dict[str, Array]:
+    """Inputs whose sorted arrays lie at the end of their range: as of rows that are all empty."""
+    arrays = generate(problem, sizes, 0, 1)
+    kinds = distributions(problem, 0)
+    for arg in problem.inputs:
+        limits = arg.at(sizes).limits
+        if kinds[arg.name] == "sorted" and limits:
+            arrays[arg.name][...] = limits[1]
+    return arrays
 
 
 def _slots(problem: Problem, sizes: Sizes, made: dict[str, Array]) -> tuple[bytes, ...]:

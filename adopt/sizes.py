@@ -40,7 +40,7 @@ _SHORT = 1e-3  # a time from which the third power of that step leads to the aim
 _LEAST_STEP = 1.2
 _STILL = 0.1  # powers below which an extent does not grow with all sizes
 _TRIES = 14
-_PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,15 +169,20 @@ def timing_shape(problem: Problem, way: GrowingWay) -> tuple[Sizes, float]:
     return sizes, seconds
 
 
-def all_finite(problem: Problem, compiler: Compiler, limits: JudgeLimits) -> bool:
+def all_finite(
+    problem: Problem,
+    compiler: Compiler,
+    limits: JudgeLimits,
+    patience_seconds: float = PATIENCE_SECONDS,
+) -> bool:
     """Whether every distribution leads to numbers at the largest shape to check.
 
-    Raises `BadInput` where the code does not compile or crashes.
+    Raises `BadInput` where the code does not compile or crashes, `TooSlow` where it does not end.
     """
     program, sizes = _program(problem, compiler), problem.sizes.check[-1]
     shapes: list[Sizes] = list(problem.sizes.check)
     with closing(Runner(problem, program, shapes, limits, "the function")) as run:
-        run.patience = _PATIENCE_SECONDS
+        run.patience = patience_seconds
         for shape in shapes[:-1]:
             run(shape, generate(problem, shape, 0, 1))
         for variant in range(max(factors(problem), default=1)):
@@ -227,7 +232,7 @@ def _program(problem: Problem, compiler: Compiler) -> Program:
 def _timed(problem: Problem, program: Program, sizes: Sizes, limits: JudgeLimits) -> float:
     """Seconds of the second of two calls."""
     runner = Runner(problem, program, [sizes], limits, "the function")
-    runner.patience = _PATIENCE_SECONDS
+    runner.patience = PATIENCE_SECONDS
     with closing(runner):
         made = generate(problem, sizes, 0, 1)
         for _ in range(2):

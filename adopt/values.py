@@ -14,10 +14,11 @@ from regraph_kg.evaluation.problem.types import Type, is_inexact
 
 IndexRange = tuple[int | str, int | str]  # both ends included; text is an expression over sizes
 POSITIVE = (0.01, 1.0)  # for functions that give no number for others: logarithms, roots, powers
+_PRINTABLE = (32, 126)
 _RANGES: Mapping[Type, tuple[int, int]] = {
     "int8": (-100, 100),
     "uint8": (0, 100),
-    "char": (32, 126),
+    "char": _PRINTABLE,
 }
 _SIGNED, _UNSIGNED = (-1000, 1000), (0, 1000)
 _WIDE = ("int32", "int64")
@@ -28,37 +29,52 @@ _WHOLE, _APART = 3, 10  # the least usual value of an integer, and how far apart
 
 
 def drawn(
-    element: Element, name: str, ranges: Mapping[str, IndexRange], *, looked: str, positive: bool
+    element: Element,
+    name: str,
+    ranges: Mapping[str, IndexRange],
+    *,
+    looked: str,
+    positive: bool,
+    narrow: bool,
 ) -> dict[str, Any]:
     """`values` and `range` of an input array where the format's usual ones do not do.
 
     `looked`: its elements, where the function may stop early, else "". What it looks for is then
     there once or not at all in most inputs, and hardly ever in those that are timed.
+    `narrow`: the function does not do with all integers of the type.
     """
     if element.record:
-        return _of_record(element.record.fields, name, ranges, positive=positive)
+        fields = element.record.fields
+        return _of_record(fields, name, ranges, positive=positive, narrow=narrow)
     if element.is_float:
         return {"values": ["uniform"], "range": list(POSITIVE)} if positive else {}
     if name in ranges:
         low, high = ranges[name]
         return {"values": ["uniform", "normal", "small-int"], "range": [low, high]}
-    if element.type == "bool":
-        return {}
+    guessed: dict[str, Any] = {"limits_guessed": True}
     if looked and element.type in _WIDE:
-        return {"values": ["sparse", "uniform", "small-int"], "range": [f"-({looked})", looked]}
-    return {"range": list(_usual(element.type))}
+        values = ["sparse", "uniform", "small-int"]
+        return {"values": values, "range": [f"-({looked})", looked], **guessed}
+    # text is seldom made for other bytes than those that can be printed
+    if element.type == "char" or (narrow and element.type != "bool"):
+        return {"range": list(_usual(element.type)), **guessed}
+    return {}
 
 
 def _of_record(
-    fields: Mapping[str, Type], name: str, ranges: Mapping[str, IndexRange], *, positive: bool
+    fields: Mapping[str, Type],
+    name: str,
+    ranges: Mapping[str, IndexRange],
+    *,
+    positive: bool,
+    narrow: bool,
 ) -> dict[str, Any]:
-    own = {
-        field: list(ranges.get(f"{name}.{field}", _usual(kind)))
-        for field, kind in fields.items()
-        if not is_inexact(kind) and kind != "bool"
-    }
+    own = {f: list(ranges[f"{name}.{f}"]) for f in fields if f"{name}.{f}" in ranges}
+    gathers = bool(own)
+    for field, kind in fields.items():
+        if field not in own and narrow and not is_inexact(kind) and kind != "bool":
+            own[field] = list(_usual(kind))
     told: dict[str, Any] = {"ranges": own} if own else {}
-    gathers = any(f"{name}.{field}" in ranges for field in fields)
     if positive:
         return {"values": ["uniform"], "range": list(POSITIVE), **told}
     return {"values": ["uniform", "normal", "small-int"], **told} if gathers else told

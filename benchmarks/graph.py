@@ -20,7 +20,7 @@ import neo4j
 
 from benchmarks.servers import Server, embedded, neo4j_server
 from benchmarks.walks import DEVICES, HOTTEST, IDS, START, STEPS, Walks, vocabulary
-from regraph_kg.graph import GraphStore
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
 from regraph_kg.wiring.names import open_cascade

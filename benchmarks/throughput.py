@@ -37,8 +37,7 @@ from regraph_kg.errors import RegraphError, ToolError
 from regraph_kg.evaluation.compile.toolchain import find_cuda, find_gcc
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import find_gpus
-from regraph_kg.evaluation.hosts.judges import JudgeRequest
-from regraph_kg.evaluation.hosts.pool import JudgePool, PoolOptions
+from regraph_kg.evaluation.hosts.pool import JudgePool, JudgeRequest, PoolOptions
 from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, JudgeLimits
@@ -169,7 +168,7 @@ class Bench:
             self._compile(works)
             with JudgePool(self._cache, range(gpus), options) as pool:
                 self._open_everywhere(pool, subject, gpus)
-                taken, reports = seconds(lambda pool=pool, works=works: list(pool.map(works)))
+                taken, reports = seconds(lambda pool=pool, works=works: pooled(pool, works))
             rate = len(works) / taken
             same = (subject.problem.name, options.isolation, options.grade)
             if gpus == 1:
@@ -196,7 +195,7 @@ class Bench:
         seen: set[str] = set()
         for _ in range(20):
             works = subject.fresh(2 * gpus)
-            seen |= {report.facts.get("gpu", "") for report in pool.map(works)}
+            seen |= {report.facts.get("gpu", "") for report in pooled(pool, works)}
             if len(seen) >= gpus:
                 return
         raise ToolError(f"of {gpus} GPUs only {sorted(seen)} judge")
@@ -212,17 +211,17 @@ class Bench:
             self._compile(works)
             with JudgePool(self._cache, [0]) as pool:
                 self._open_everywhere(pool, subject, 1)
-                pooled = times(pool.map(works))
+                together = times(pooled(pool, works))
             with JudgePool(self._cache, [0], PoolOptions(grade="full")) as pool:
                 self._open_everywhere(pool, subject, 1)
-                compiling = times(pool.map(subject.fresh(self._extent.one_by_one)))
+                compiling = times(pooled(pool, subject.fresh(self._extent.one_by_one)))
             with Judge(self._cache) as judge:
                 judge.evaluate(subject.fresh(1)[0].candidate, subject.problem)
                 alone, again = (times(self._one_by_one(judge, works)) for _ in range(2))
             yield {
                 "problem": subject.problem.name,
                 "candidates": len(works),
-                **ratios("pool", pooled, alone),
+                **ratios("pool", together, alone),
                 **ratios("compiling", compiling, alone),
                 **ratios("again", again, alone),
             }
@@ -257,6 +256,12 @@ class Bench:
             taken.append(one)
             reports.append(report)
         return verdict_row(subject, name, taken, reports)
+
+
+def pooled(pool: JudgePool, works: Iterable[JudgeRequest]) -> list[EvalReport]:
+    """Reports on all, as many at once as keep the pool busy."""
+    with ThreadPoolExecutor(pool.at_once) as threads:
+        return list(threads.map(lambda work: pool.evaluate(work.candidate, work.problem), works))
 
 
 def seconds(call: Callable[[], Any]) -> tuple[float, Any]:

@@ -43,7 +43,6 @@ from regraph_kg.evaluation.slot import SessionRules
 from regraph_kg.evaluation.timing.peaks import peaks
 from regraph_kg.evaluation.timing.roofline import Peaks, nominal
 from regraph_kg.evaluation.verify.covering import unaligned_shape
-from regraph_kg.evaluation.worker.cipher import Cipher
 from regraph_kg.evaluation.worker.handshake import Stopwatch
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.models.evaluation import Candidate, Outcome
@@ -254,5 +253,4 @@ class Machine:
             surroundings=where,
             judge_cores=cores.judge if cores else None,
             monitor=self._monitor,
-            cipher=Cipher(self._compiler.cipher()),
         )

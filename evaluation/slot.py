@@ -27,7 +27,6 @@ from regraph_kg.evaluation.verify.outputs import fault
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
 from regraph_kg.evaluation.verify.verify import CallTimes, Verification
-from regraph_kg.evaluation.worker.cipher import Cipher
 from regraph_kg.evaluation.worker.sealing import Sealing
 from regraph_kg.evaluation.worker.shared_memory import Call, Layout, SharedMemory
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
@@ -55,7 +54,6 @@ class SessionRules:
     judge_cores: frozenset[int] | None = None  # what the judge keeps to while it times
     isolation: Isolation = "fresh"
     monitor: GpuMonitor | None = None
-    cipher: Cipher | None = None  # masks inputs for metric "device"
 
     @property
     def cores(self) -> frozenset[int]:
@@ -109,7 +107,7 @@ class Plan:
     def bench(self, shared: SharedMemory, contents: Contents) -> Bench:
         """A draw of inputs for one candidate."""
         seed, rules = self._rng.getrandbits(128), self._rules
-        sealing = Sealing(shared, rules.cipher)
+        sealing = Sealing(shared)
         return Bench(sealing, self._timed, contents, self.pool, seed, rules.defences)
 
 

@@ -7,9 +7,9 @@ simply run again, and two ingests of one file at once do no harm.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from regraph_kg.errors import BadInput
-from regraph_kg.graph import GraphStore
 from regraph_kg.ingest.cascade import Cascade, CodeReader, by_code
 from regraph_kg.ingest.disclose import disclosed
 from regraph_kg.ingest.plan import plan
@@ -17,6 +17,9 @@ from regraph_kg.ingest.read import Accepted, Rejected
 from regraph_kg.models.graph import MergeCounts, MergePlan
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.models.trajectory import Disclosure, Trajectory
+
+if TYPE_CHECKING:  # only wiring knows a store
+    from regraph_kg.backends.store import GraphStore
 
 BATCH_LINES = 200
 BATCH_BYTES = 8 * 2**20  # a batch ends with the line that reaches either
@@ -40,7 +43,7 @@ class Portion:
     findings: tuple[str, ...] = ()  # findings about steps that do not match their names
     nameless_failures: int = 0
 
-    def merged(self, store: GraphStore) -> Batch:
+    def merged(self, store: "GraphStore") -> Batch:
         """Merge the plans into `store`, which must know the cascade's vocabulary."""
         counts = store.merge(self.plans)
         rejected = []
@@ -53,13 +56,13 @@ class Portion:
         return Batch(counts, tuple(rejected), self.nameless_failures)
 
 
-def read_vocabulary(store: GraphStore, curated: Sequence[Technique]) -> Vocabulary:
+def read_vocabulary(store: "GraphStore", curated: Sequence[Technique]) -> Vocabulary:
     """The vocabulary file's techniques and the graph's."""
     Vocabulary(curated)  # checked before the graph is asked
     return Vocabulary(curated, store.techniques())
 
 
-def open_vocabulary(store: GraphStore, curated: Sequence[Technique]) -> Vocabulary:
+def open_vocabulary(store: "GraphStore", curated: Sequence[Technique]) -> Vocabulary:
     """`read_vocabulary`, and add to the graph what it lacks; what curators took away stays away."""
     vocabulary = read_vocabulary(store, curated)
     store.add_techniques(vocabulary.curated)

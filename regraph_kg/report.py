@@ -63,9 +63,11 @@ def taken_back(best: TakenBack | None) -> str:
     if best is None:
         return ""
     text = f"{times(best.searched)} in the search"
-    if best.speedup is None:
+    if not best.outcome.is_right:
         return f"{text}, but measured again it is not right: {best.outcome.words}"
     spread = "" if best.interval is None else f" (95 %: {best.interval.as_times})"
+    if best.speedup is None:
+        return f"{text}, but measured again its time is not known{spread}"
     return f"{text}, but {times(best.speedup)}{spread} measured again: not surely faster"
 
 
@@ -179,6 +181,8 @@ def _price(cost: Cost, active: float) -> dict[str, str]:
 def _outcome(step: StepRecord) -> str:
     if step.outcome is None:
         return "no recorded answer"
+    if step.fell:
+        return f"screened before more is built on it: {step.outcome.words}"
     if step.declined:
         return f"does not apply: {step.diagnosis}"
     return step.outcome.words if step.speedup is None else times(step.speedup)

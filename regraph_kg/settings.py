@@ -130,8 +130,14 @@ def read_settings(**flags: object) -> Settings:
             f" token and run code here: {_trusted('workers')}"
         )
     # a project's folder may tell less of the user's sources, never more
-    if origins.get("disclose") == "folder":
-        _keep_narrow(values["disclose"], layers["user"].get("disclose"))
+    order: list[object] = list(get_args(Disclosure))
+    folder, user = values.get("disclose"), layers["user"].get("disclose")
+    known = origins.get("disclose") == "folder" and user in order and folder in order
+    if known and order.index(folder) < order.index(user):
+        raise BadInput(
+            f"{FILE} of this folder says disclose {folder!r}, your own settings {user!r}, which"
+            f" tells less: {_trusted('disclose')}"
+        )
     try:
         return Settings.model_validate(values | {"origins": origins})
     except ValidationError as error:
@@ -163,16 +169,6 @@ def _guard_secrets(values: Mapping[str, Any], origins: Mapping[str, Origin]) -> 
                     f" {without_login(str(values[address]))!r}, and {holder} {secret}, which is not"
                     f" sent there: {_trusted(address)}"
                 )
-
-
-def _keep_narrow(folder: object, user: object) -> None:
-    """Raise `BadInput` where the current folder's file tells more of sources than the user's."""
-    order: list[object] = list(get_args(Disclosure))
-    if user in order and folder in order and order.index(folder) < order.index(user):
-        raise BadInput(
-            f"{FILE} of this folder says disclose {folder!r}, your own settings {user!r}, which"
-            f" tells less: {_trusted('disclose')}"
-        )
 
 
 def _trusted(name: str) -> str:

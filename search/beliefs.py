@@ -39,6 +39,15 @@ class BelievedEdge:
     total: float = 0.0  # sum of this run's gains
 
 
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A passed sample of an edge, so that it can be taken back."""
+
+    edge: BelievedEdge
+    gain: float
+    deviation: float  # of the gain from what was believed then
+
+
 @dataclass(slots=True)
 class _Mean:
     """Sum and count of deviations."""
@@ -125,7 +134,7 @@ class Beliefs:
         self._sampled += 1
         edge.sampled += 1
 
-    def learn(self, edge: BelievedEdge, gain: float) -> None:
+    def learn(self, edge: BelievedEdge, gain: float) -> Lesson:
         """A sample of it passed with this gain."""
         self._sampled += 1
         self._right += 1
@@ -138,6 +147,21 @@ class Beliefs:
         edge.sampled += 1
         edge.verified += 1
         edge.total += gain
+        return Lesson(edge, gain, deviation)
+
+    def unlearn(self, lesson: Lesson) -> None:
+        """A sample that seemed to have passed has failed."""
+        edge, deviation = lesson.edge, lesson.deviation
+        self._right -= 1
+        edge.verified -= 1
+        edge.total -= lesson.gain
+        means = [self._siblings[edge.source], self._kin[edge.target]]
+        if edge.source != self.start:
+            means.append(self._later)
+            self._squares -= deviation**2
+        for mean in means:
+            mean.n -= 1
+            mean.total -= deviation
 
 
 def expected_improvement(mean: float, spread: float) -> float:

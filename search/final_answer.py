@@ -42,7 +42,8 @@ class Answer:
 def finalists(records: Sequence[SimulationRecord]) -> list[StepRecord]:
     """The steps with the fastest verified code, faster than serial, no code twice, best first.
 
-    Code that was timed unstably counts with its lower bound; the earlier of two equals comes first.
+    Code that was timed unstably counts with its lower bound, if that is known; of two equals the
+    earlier comes first.
     """
     fastest: dict[str, StepRecord] = {}
     for step in _steps(records):
@@ -67,7 +68,8 @@ def final_answer(
         # timed in turn with the best so far: two serial times would add their scatter
         candidate = Candidate(task.target, step.code or "", best and best[0].code)
         report = evaluate_final(candidate)
-        if report.outcome is Outcome.UNSTABLE_TIMING:  # our machine's fault: timed once more
+        if report.outcome.is_right and not (report.passed and report.is_known):
+            # our machine's fault: timed once more
             report = evaluate_final(candidate)
         finals.append((step, report))
         best = better(best, finals[-1])
@@ -83,16 +85,18 @@ def better(best: Final | None, other: Final) -> Final | None:
     if best is None:
         return other
     rivalry = other[1].rivalry
+    if rivalry and rivalry.interval.is_narrow:
+        return other if rivalry.ratio > 1 else best
     # without a rivalry the two were timed apart, each over its own serial time
-    ratio = rivalry.ratio if rivalry else (other[1].speedup or 0) / (best[1].speedup or 1)
-    return other if ratio > 1 else best
+    return other if (other[1].sure_speedup or 0) > (best[1].sure_speedup or 0) else best
 
 
 def summarise(
     header: RunHeader, records: Sequence[SimulationRecord], answer: Answer, ledger: Ledger
 ) -> RunSummary:
     """The summary of a run."""
-    steps = list(_steps(records))
+    # a screening of code that an earlier step made is no sample of its own
+    steps = [step for step in _steps(records) if not step.fell]
     return RunSummary(
         problem=header.problem,
         target=header.target,
@@ -137,7 +141,7 @@ def _taken_back(answer: Answer) -> TakenBack | None:
     return TakenBack(
         searched=step.speedup or 1.0,
         outcome=report.outcome,
-        speedup=report.speedup if report.outcome.is_right else None,
+        speedup=report.sure_speedup,
         interval=report.speedup_interval if report.outcome.is_right else None,
     )
 
@@ -147,8 +151,7 @@ def commonest_failure(records: Sequence[SimulationRecord]) -> CommonFailure | No
     failed = [
         (step.outcome, step.diagnosis.partition("\n")[0])
         for step in reversed(list(_steps(records)))
-        if step.outcome not in (None, Outcome.DECLINED, Outcome.UNSTABLE_TIMING)
-        and step.speedup is None
+        if step.outcome not in (None, Outcome.DECLINED) and not step.outcome.is_right
     ]
     commonest = _commonest(failed)
     if commonest is None:
@@ -169,4 +172,4 @@ def _steps(records: Sequence[SimulationRecord]) -> Iterator[StepRecord]:
 def surely_faster(report: EvalReport) -> bool:
     """Whether code may be an answer: right, timed stably, its interval above 1."""
     interval = report.speedup_interval
-    return report.passed and interval is not None and interval.low > 1
+    return report.passed and report.is_known and interval is not None and interval.low > 1

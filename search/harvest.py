@@ -139,16 +139,17 @@ class _Tree:
         steps = [step for record in self.run.records for step in record.steps]
         # records come as iterations end: a child's may stand before its parent's
         for step in sorted(steps, key=lambda step: len(step.path)):
-            if step.outcome is None or (not step.path and not step.cost.calls):
-                continue  # a recorded model had no answer, or it is the start
-            report, final = self.report(step), self.run.finals.get(code_hash(step.code or ""))
+            if step.outcome is None or step.fell or (not step.path and not step.cost.calls):
+                continue  # a recorded model had no answer, or it is no sample
+            report = self.report(step)
+            final = self.run.finals.get(code_hash(step.code or ""), report)
             busy = report is not None and bool(report.load)
             if reason := self._unfit(step):
                 self.left_out[reason] += 1
             elif step.outcome is Outcome.TIMED_OUT and busy:
                 self.left_out[BUSY] += 1
             elif final is not None and not final.outcome.is_right:
-                # the full grade looks at more inputs than the screening did
+                # the full grade looks at more inputs than the screening, that at more than a glance
                 update = {"outcome": final.outcome, "diagnosis": final.diagnosis, "speedup": None}
                 self.failures[step.path[:-1]].append(step.model_copy(update=update))
             elif step.outcome.is_right and step.code:
@@ -162,11 +163,12 @@ class _Tree:
         return self.run.reports.get(code_hash(step.code or ""))
 
     def passed(self, place: StepPath) -> bool:
-        """Whether its step passed, and was timed while the machine did nothing else."""
+        """Whether its step passed beyond a glance, and was timed well on a quiet machine."""
         step = self.nodes.get(place)
-        report = self.report(step) if step else None
-        quiet = report is None or not report.load
-        return step is not None and quiet and step.outcome is Outcome.PASSED
+        if step is None or step.outcome is not Outcome.PASSED:
+            return False
+        report = self.report(step)
+        return report is None or (report.is_known and not report.load and report.grade != "glance")
 
     def leaves(self) -> list[StepPath]:
         """Places of passed steps below which none passed, in the order in which they came."""
@@ -248,7 +250,7 @@ def _measurement(tree: _Tree, place: StepPath) -> Measurement | None:
         return None
     serial = report.baseline.median if report.baseline else None
     reference = tree.report(tree.nodes[place[:-1]]) if tree.passed(place[:-1]) else None
-    over = reference.speedup if reference else None
+    over = reference.sure_speedup if reference else None
     # levels drift between sessions: the same session's serial time cancels that out
     earlier = serial / over if serial is not None and over else None
     seconds, rivalry = report.timing.median if report.timing else None, report.rivalry

@@ -82,7 +82,7 @@ class Ledger:
 
     def judged(self, report: EvalReport) -> None:
         """A verdict came in."""
-        if report.passed:
+        if report.passed and report.is_known:
             self.roof.see(report.account)
 
     def read(self, readable: bool) -> None:

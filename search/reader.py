@@ -9,7 +9,6 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from regraph_kg.errors import StoreError
-from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import (
     EmbeddingSpace,
     Example,
@@ -21,6 +20,7 @@ from regraph_kg.models.graph import (
 from regraph_kg.models.target import Target
 
 if TYPE_CHECKING:
+    from regraph_kg.backends.store import GraphStore
     from regraph_kg.llm.embedder import Embedder
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ class GraphReader:
 
     def __init__(
         self,
-        open_store: Callable[[], GraphStore],
+        open_store: Callable[[], "GraphStore"],
         device: str,
         excluded: str | None,
         open_embedder: "Callable[[EmbeddingSpace], Embedder] | None" = None,
@@ -125,7 +125,7 @@ class GraphReader:
             return None
         return Vector(self._embedder.space, self._embedder.embed_queries([code])[0], "code")
 
-    def _ask(self, question: Callable[[GraphStore], T]) -> T:
+    def _ask(self, question: Callable[["GraphStore"], T]) -> T:
         """Ask the store, which opens at the first question; a lost one ends the run."""
         with _undisturbed():
             self._store = self._store or self._open()

@@ -22,7 +22,7 @@ from regraph_kg.search.driver import Driver, Executor
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of
 from regraph_kg.search.prompts.adviser import Adviser, KnownFailures
-from regraph_kg.search.sample import Proposer, speedup_of
+from regraph_kg.search.sample import Proposer
 from regraph_kg.search.successors import Successors
 from regraph_kg.search.world import Evaluate, World
 
@@ -88,7 +88,7 @@ def started(task: Task, executor: Executor, ledger: Ledger) -> tuple[Task, Itera
                 technique=None,
                 sample=0,
                 outcome=report.outcome,
-                speedup=speedup_of(report),
+                speedup=report.sure_speedup,
                 gain=None,
                 cost=cost,
                 code=code,

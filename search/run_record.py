@@ -352,8 +352,7 @@ class RunRecord:
         ledger.settle(self.stopped or "calls")
         ledger.spent, ledger.seconds, ledger.roof = self.cost, self.seconds, RoofWatch()
         for report in self.reports.values():
-            if report.passed:
-                ledger.roof.see(report.account)
+            ledger.judged(report)
         answer = Answer((), "", None)
         if self.answer is not None:
             step, measured = self.answer

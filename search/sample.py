@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
 from regraph_kg.models.graph import KnownFailure
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import AskKind, Prompt, PromptKey, Reply, element
@@ -35,7 +35,6 @@ from regraph_kg.search.world import Effects, asked, judged
 
 CURRENT = "your code is the current code, unchanged; change it"
 BEFORE = "your code is the code that all this began with, unchanged; change the current code"
-_NOTHING_TO_MEND = (Outcome.UNSTABLE_TIMING, Outcome.DECLINED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +85,11 @@ class SampleVerdict:
 
     @property
     def failed(self) -> bool:
-        """Whether there is something to mend.
+        """Whether there is something to mend: right code has nothing, however it was timed.
 
-        Right code that was timed too noisily has nothing, nor has an answer that declined.
+        Nor has an answer that declined.
         """
-        return self.speedup is None and self.outcome not in _NOTHING_TO_MEND
+        return not self.outcome.is_right and self.outcome is not Outcome.DECLINED
 
 
 class Proposer:
@@ -103,16 +102,24 @@ class Proposer:
         self._task, self._run, self._ledger, self._failures = task, run, ledger, failures
         self._prompting = prompting
         self._thoughts = count()
-        self._verdicts = Verdicts(task, ledger)
+        self.verdicts = Verdicts(task, ledger)
 
     def sample(self, request: Request, *, repairs: int = 0) -> Effects[StepRecord]:
         """One answer, repaired while it fails and calls are left; the last answer is the sample.
 
         A first answer that the recorded model does not have costs nothing and has no outcome; a
         repair that it does not have only ends the repairing. A first answer may decline a
-        technique. Needs one call that is left.
+        technique. Needs one call that is left. Code that was only glanced at is screened first, and
+        nothing is asked where that fails: the record tells that code `fell`.
         """
-        cost = Cost()
+        # a call is promised meanwhile: others must not spend the last one
+        self._ledger.under_way += 1
+        try:
+            screened, cost = yield from self.verdicts.screen(request.code)
+        finally:
+            self._ledger.under_way -= 1
+        if screened is not None and screened.speedup is None:
+            return _fallen(request, screened, cost)
         verdict: SampleVerdict | None = None
         for repair in range(repairs + 1 if self._prompting.repair else 1):
             if self._ledger.left <= 0:
@@ -132,7 +139,7 @@ class Proposer:
             if reply.finish == "unrecorded":
                 break
             cost += self._ledger.pay(reply, Cost(calls=1))
-            verdict, judging = yield from self._verdicts.judge(reply, request.code, declinable)
+            verdict, judging = yield from self.verdicts.judge(reply, request.code, declinable)
             cost += judging
             self._warn(request, verdict)
             # right code is never asked for again, nor is code that our machine timed badly
@@ -165,7 +172,7 @@ class Proposer:
             code=request.code,
             advice=request.advice,
             failure=failed,
-            standing=self._verdicts.standing(request.code) if full else None,
+            standing=self.verdicts.standing(request.code) if full else None,
             may_decline=may_decline,
             tokens=prompting.prompt_tokens,
             words=prompting.words,
@@ -214,14 +221,35 @@ class Verdicts:
     def __init__(self, task: Task, ledger: Ledger) -> None:
         self._task, self._ledger = task, ledger
         self._verdicts: dict[str, SampleVerdict] = {}
-        self._measured = {task.start: 1.0}
-        """Right codes with their speedups, as they were measured; a port counts as serial code."""
+        self._measured = {code_hash(task.start): 1.0}
+        """Speedups of right codes, by their hashes; a port counts as serial code."""
         self._best_seconds: float | None = None
+        self._fastest: str | None = None
+        self._glanced = set[str]()
+        """Normalized codes that the judge only glanced at, since they are slower than the best."""
         self._standings: dict[str, Standing] = {}
 
     def standing(self, code: str) -> Standing | None:
         """The standing of code; None where it is not known (yet)."""
         return self._standings.get(normalized(code))
+
+    def speedup(self, code: str) -> float | None:
+        """The speedup that code is known to have, by its latest verdict."""
+        return self._measured.get(code_hash(code))
+
+    def screen(self, code: str) -> Effects[tuple[SampleVerdict | None, Cost]]:
+        """The verdict of a screening on code that was only glanced at, and its cost; else None."""
+        text = normalized(code)
+        if text not in self._glanced:
+            return None, Cost()
+        # without a time to beat the judge goes beyond the glance
+        reports = yield from self._reports(Candidate(self._task.target, code), None)
+        if text not in self._glanced:  # another walk has waited for the same report
+            return self._verdicts[text], Cost()
+        self._glanced.remove(text)
+        del self._measured[code_hash(code)]
+        self._remember(text, Candidate(self._task.target, code), reports[-1])
+        return self._verdicts[text], self._charge(reports)
 
     def judge(
         self, reply: Reply, current: str, declinable: Technique | None = None
@@ -254,7 +282,7 @@ class Verdicts:
         if text not in self._verdicts:
             # the code that a step begins with is its rival, if it was measured; the serial code is
             # one anyway
-            known = current in self._measured and current != self._task.start
+            known = code_hash(current) in self._measured and current != self._task.start
             cost = yield from self._evaluate(code, text, current if known else None)
         return replace(self._verdicts[text], mended=answer.done), cost
 
@@ -279,15 +307,26 @@ class Verdicts:
         return BEFORE if forms & {_but_headers(code) for code in started} else ""
 
     def _evaluate(self, code: str, text: str, rival: str | None) -> Effects[Cost]:
-        """Judge code, twice where our machine spoiled the first timing."""
         candidate = Candidate(self._task.target, code, rival)
-        reports = [(yield from judged(candidate, self._best_seconds))]
-        # noise is ours, not the candidate's
-        if reports[0].outcome is Outcome.UNSTABLE_TIMING and text not in self._verdicts:
-            reports.append((yield from judged(candidate, self._best_seconds)))
+        reports = yield from self._reports(candidate, self._best_seconds)
         if text in self._verdicts:  # an equal code's verdict, which came in just before
             return Cost()
+        if reports[-1].grade == "glance" and reports[-1].outcome.is_right:
+            self._glanced.add(text)
         self._remember(text, candidate, reports[-1])
+        return self._charge(reports)
+
+    def _reports(self, candidate: Candidate, incumbent: float | None) -> Effects[list[EvalReport]]:
+        """The reports on code: two where our machine spoiled the first timing."""
+        reports = [(yield from judged(candidate, incumbent))]
+        noisy = reports[0].outcome.is_right and not (reports[0].passed and reports[0].is_known)
+        # noise is ours, not the candidate's; taken in turn with the fastest it may cancel out
+        if noisy and reports[0].grade != "glance":
+            again = replace(candidate, rival=candidate.rival or self._fastest)
+            reports.append((yield from judged(again, incumbent)))
+        return reports
+
+    def _charge(self, reports: Sequence[EvalReport]) -> Cost:
         seconds = sum(report.stages.get("total", 0.0) for report in reports)
         joules = [report.facts.get("joules") for report in reports]
         energy = None if None in joules else sum(map(float, filter(None, joules)))
@@ -296,34 +335,52 @@ class Verdicts:
 
     def _remember(self, text: str, candidate: Candidate, report: EvalReport) -> None:
         self._ledger.judged(report)
-        factor, code = speedup_of(report), candidate.code
-        if report.passed and report.rivalry and candidate.rival:
-            before = self._verdicts.get(normalized(candidate.rival))
-            # timed in turn with the code before it, a step's gain is surer than two serial ratios
-            factor = ((before and before.speedup) or 1.0) * report.rivalry.ratio
+        factor, code = self._factor(report), candidate.code
         self._verdicts[text] = SampleVerdict(report.outcome, code, factor, report.diagnosis)
         if factor is None:
             return
-        self._measured[code] = factor
+        self._measured[code_hash(code)] = factor
         if here := standing_of(report):
             self._standings[text] = here
         if serial := baseline_of(report):
             self._standings.setdefault(normalized(self._task.start), serial)
-        if report.passed and report.timing is not None:
-            best = self._best_seconds or report.timing.median
-            self._best_seconds = min(best, report.timing.median)
+        # a glance's time is not one to beat: it is longer than the best
+        if report.passed and report.is_known and report.grade != "glance":
+            if report.timing is not None:
+                best = self._best_seconds or report.timing.median
+                self._best_seconds = min(best, report.timing.median)
+            if self._fastest is None or factor > (self.speedup(self._fastest) or 0):
+                self._fastest = code
+
+    def _factor(self, report: EvalReport) -> float | None:
+        """Speedup over the serial code that the search may learn from; None where none is sure."""
+        rivalry = report.rivalry
+        before = self._measured.get(rivalry.code_hash) if rivalry else None
+        # timed in turn with the code before it, a step's gain is surer than two serial ratios
+        if rivalry and before and rivalry.interval.is_narrow and report.is_possible:
+            return before * (rivalry.ratio if report.passed else rivalry.interval.low)
+        factor = report.sure_speedup
+        fastest = self.speedup(self._fastest) if self._fastest else None
+        # a glance saw it to be slower than the fastest, whatever its own interval says
+        if factor and fastest and report.grade == "glance":
+            return min(factor, fastest)
+        return factor
 
 
-def speedup_of(report: EvalReport) -> float | None:
-    """Speedup over the serial code that the search may learn from; None for a failure.
-
-    Right but unstably timed code is worth the lower bound of its interval.
-    """
-    if report.outcome is Outcome.PASSED:
-        return report.speedup
-    if report.outcome is Outcome.UNSTABLE_TIMING and report.speedup_interval is not None:
-        return report.speedup_interval.low if report.speedup_interval.low > 0 else None
-    return None
+def _fallen(request: Request, screened: SampleVerdict, cost: Cost) -> StepRecord:
+    """The record of a request for whose code the screening found it unfit to build on."""
+    return StepRecord(
+        path=request.path,
+        technique=None,
+        sample=request.attempt,
+        outcome=screened.outcome,
+        speedup=None,
+        gain=None,
+        cost=cost,
+        code=request.code,
+        diagnosis=screened.diagnosis,
+        fell=True,
+    )
 
 
 def deed_of(request: Request, verdict: SampleVerdict | None) -> Deed:

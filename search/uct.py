@@ -52,6 +52,10 @@ class Visits:
             self.n += 1
             self.total += reward
 
+    def take_back(self, reward: float) -> None:
+        """A visit that ended with `reward` has failed after all."""
+        self.total += FAILED - reward
+
     def bound(self, parent: int, exploration: float) -> float:
         """The bound above, `parent` is N + O >= n + o; infinite without a visit, W / n from 0."""
         # never tried comes first, whatever the others are worth

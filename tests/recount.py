@@ -5,8 +5,7 @@ from typing import cast
 
 from regraph_kg.backends.evidence import Evidence, Pair
 from regraph_kg.backends.statistics import COUNTS, NextRows, RowKey, add, contribution
-from regraph_kg.backends.store import BoltStore
-from regraph_kg.graph import GraphStore
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.models.graph import MergePlan, Relabelled
 
 EXAMPLES = "MATCH (s:Technique)-[r:TRANSITION]->(d:Technique) RETURN r.id, s.id, d.id"
@@ -16,7 +15,7 @@ ROWS = "MATCH (s:Technique)-[n:NEXT]->(d:Technique) RETURN s.id, d.id, propertie
 def wrong_counts(store: GraphStore) -> list[str]:
     """NEXT rows and examples that are not what the trajectories say; empty: all is right."""
     # The same connection, so that a cluster or a bookmark shows what this store has written.
-    bolt = cast(BoltStore, store)._bolt
+    bolt = cast(GraphStore, store)._bolt
     counted: NextRows = {}
     examples = Counter[tuple[str, str, str]]()
     for one in store.export():

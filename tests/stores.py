@@ -1,6 +1,6 @@
 """Fixtures: real graph stores, one server each per test session, wiped before every test.
 
-store            a BoltStore, empty, schema applied
+store            a GraphStore, empty, schema applied
 store_settings   Settings that open that very store (`open_store`)
 store_env        the same as environment variables, for command lines
 embedded_settings, neo4j_settings   Settings of one backend alone, wiped too
@@ -18,7 +18,7 @@ import neo4j
 import pytest
 
 from regraph_kg.backends.address import Address
-from regraph_kg.graph import GraphStore
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_store, stop_embedded, store_address
 from tests.neo4j_server import neo4j_2026_server, neo4j_server

@@ -19,7 +19,7 @@ import numpy as np
 from regraph_kg.evaluation.checkup.calibrate import Trials
 from regraph_kg.evaluation.checkup.findings import ProblemFinding, error, note
 from regraph_kg.evaluation.problem.inputs import generate
-from regraph_kg.evaluation.problem.problem import Argument, Array, Problem
+from regraph_kg.evaluation.problem.problem import Argument, Array
 from regraph_kg.evaluation.verify.diagnose import ExpectedOutput, number
 from regraph_kg.evaluation.verify.reference import Case
 
@@ -74,7 +74,11 @@ def _remedy(arg: Argument) -> str:
 
 def _check_inputs(trials: Trials, cases: Sequence[Case]) -> Iterator[ProblemFinding]:
     problem, references = trials.problem, trials.references
-    idle = list(_groups(problem))
+    # Inputs that are drawn anew together: those of inputs.py may depend on each other.
+    custom = tuple(arg.name for arg in problem.inputs if arg.is_custom)
+    idle = [(arg.name,) for arg in problem.inputs if not arg.is_custom] + (
+        [custom] if custom else []
+    )
     for case in cases:
         if not idle:
             return
@@ -88,14 +92,6 @@ def _check_inputs(trials: Trials, cases: Sequence[Case]) -> Iterator[ProblemFind
     for names in idle:
         message = f"no output changes where {' and '.join(names)} does: code may leave it unread"
         yield note("input", message, f"serial.cpp so that it uses {names[0]}, or drop it")
-
-
-def _groups(problem: Problem) -> Iterator[tuple[str, ...]]:
-    """Inputs that are drawn anew together."""
-    custom = tuple(arg.name for arg in problem.inputs if arg.is_custom)
-    yield from ((arg.name,) for arg in problem.inputs if not arg.is_custom)
-    if custom:
-        yield custom
 
 
 def _differ(first: Mapping[str, Array], second: Mapping[str, Array]) -> bool:

@@ -23,6 +23,7 @@ from regraph_kg.evaluation.compile.cache import Cache
 from regraph_kg.evaluation.compile.diagnostics import trimmed
 from regraph_kg.evaluation.compile.sandboxed import Command, Ran, run
 from regraph_kg.evaluation.compile.toolchain import Cuda, Gcc
+from regraph_kg.evaluation.native import arrays
 from regraph_kg.evaluation.problem.problem import C_TYPES, Problem
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.models.evaluation import Outcome
@@ -84,6 +85,7 @@ def _names(file: str, taken: str) -> Command:
 _UNFIT = re.compile("Unsupported gpu architecture.*|unsupported GNU version.*")
 _CANDIDATES = ("candidate.cpp", "candidate.cu")
 _HARNESS = Path(__file__).parents[1] / "worker" / "harness"
+_NATIVE = Path(__file__).parents[1] / "native" / "arrays.cpp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ class Compiler:
         self._sandbox = sandbox
         self._cache = Cache(cache)
         self._building: dict[str, threading.Lock] = {}
+        arrays.offer(self.arrays)
 
     def close(self) -> None:
         """Release its entries of the cache."""
@@ -187,19 +190,21 @@ class Compiler:
 
     def stopwatch(self) -> Path:
         """The judge's own clock (clock.cpp). Raises `ToolError`."""
-        return self._own("clock.cpp")
+        return self._own(_HARNESS / "clock.cpp")
 
-    def cipher(self) -> Path:
-        """What masks inputs of metric "device" (seal.cpp). Raises `ToolError`."""
-        return self._own("seal.cpp", "seal.h")
+    def arrays(self) -> Path:
+        """What works on whole arrays (native/arrays.cpp). Raises `ToolError`."""
+        flags = ("-march=native", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off")
+        return self._own(_NATIVE, _HARNESS / "seal.h", flags=flags)
 
-    def _own(self, source: str, *headers: str) -> Path:
-        command = (str(self._gcc.path), "-std=c++17", "-O3", *_SHARED, source, "-o", "out.so")
-        return self._trusted({name: _text(name) for name in (source, *headers)}, command)
+    def _own(self, source: Path, *headers: Path, flags: Sequence[str] = ()) -> Path:
+        command = (str(self._gcc.path), "-std=c++17", "-O3", *flags, *_SHARED, source.name)
+        files = {path.name: path.read_text(encoding="utf-8") for path in (source, *headers)}
+        return self._trusted(files, (*command, "-pthread", "-o", "out.so"))
 
     def _trusted(self, files: dict[str, str], *commands: Command, cuda: Cuda | None = None) -> Path:
         """Compile the judge's own code, and keep it. Raises `ToolError`."""
-        versions = (self._gcc.version, *((cuda.version,) if cuda else ()))
+        versions = (self._gcc.version, _cpu_features(), *((cuda.version,) if cuda else ()))
         reads = (*self._gcc.reads, *(cuda.reads if cuda else ()))
         result = self._cached(Compilation(files, commands, versions, reads), keep=True)
         if isinstance(result, Failure):

@@ -18,13 +18,13 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.compile.own_folder import own_folder
+from regraph_kg.evaluation.compile.own_folder import PREFIX
 from regraph_kg.evaluation.compile.toolchain import SYSTEM_FOLDERS
 from regraph_kg.evaluation.problem.capacity import memory_limit
 from regraph_kg.evaluation.rules import JudgeLimits
@@ -72,12 +72,12 @@ class Confinement:
 
 def run(
     commands: Sequence[Command],
-    directory: Path,
+    directory: Path | None,
     readable: Sequence[str],
     limits: JudgeLimits,
     sandbox: bool = True,
 ) -> Ran:
-    """The commands in turn until one fails, in `directory`/work, all together in time.
+    """The commands in turn until one fails, in `directory`/work (None: there are none), in time.
 
     `readable`: paths they may read besides the system's compilers and the folders they name
     with -I and -L. Without `sandbox` only limits hold. Raises `ToolError` where one was killed.
@@ -86,7 +86,7 @@ def run(
     orders["layers"] = list(LAYERS) if sandbox else []
     orders["cpu_seconds"] = math.ceil(limits.compile_seconds)
     kills = _oom_kills()
-    result = _launch(orders, directory, limits.compile_seconds, slice(_SAID_BYTES))
+    result = _launch(orders, limits.compile_seconds, slice(_SAID_BYTES))
     words, command = result.said, result.command
     if result.code == -signal.SIGKILL or (
         _KILLED.search(words) and result.code and _oom_kills() > kills
@@ -119,22 +119,25 @@ def run_project(
     orders["environment"] = {**dict(orders["environment"]), **environment}
     if any_memory:
         orders["memory_bytes"] = resource.RLIM_INFINITY
-    return _launch(orders, directory, seconds, slice(-_PRINTED_BYTES, None))
+    return _launch(orders, seconds, slice(-_PRINTED_BYTES, None))
 
 
-def _launch(orders: dict[str, Any], directory: Path, seconds: float, part: slice) -> Ran:
+def _launch(orders: dict[str, Any], seconds: float, part: slice) -> Ran:
     """Run the commands of `orders`; `part` selects bytes of their output.
 
     Raises `ToolError` where their sandbox did not start.
     """
     commands = [tuple(command) for command in orders["commands"]]
-    (directory / "root").mkdir(exist_ok=True)
-    with _memory_file("said") as output, _memory_file("report") as report:
-        code = _exit_code({**orders, "report": report}, output, seconds)
-        size = os.fstat(output).st_size
+    # In memory, as the disk may be full.
+    with (
+        open(os.memfd_create("said"), "rb") as output,
+        open(os.memfd_create("report"), "rb") as report,
+    ):
+        code = _exit_code({**orders, "report": report.fileno()}, output.fileno(), seconds)
+        size = os.fstat(output.fileno()).st_size
         start, end, _ = part.indices(size)
-        words = os.pread(output, end - start, start).decode(errors="backslashreplace")
-        content = os.pread(report, _SAID_BYTES, 0)
+        words = os.pread(output.fileno(), end - start, start).decode(errors="backslashreplace")
+        content = report.read(_SAID_BYTES)
     if code is None:
         return Ran(commands[-1], None, words, (), cut=size > end - start)
     if not content and code != -signal.SIGKILL:
@@ -150,18 +153,18 @@ def _launch(orders: dict[str, Any], directory: Path, seconds: float, part: slice
 
 
 def _orders(
-    commands: Sequence[Command], directory: Path, readable: Sequence[str]
+    commands: Sequence[Command], directory: Path | None, readable: Sequence[str]
 ) -> dict[str, Any]:
     """Most fields of the orders for compilers.py."""
     folders = (m[1] for command in commands for m in map(_SEARCHED.fullmatch, command) if m)
-    work = str(directory / "work")
+    work = str(directory / "work") if directory else ""
     return {
         "commands": [list(command) for command in commands],
         "folder": work,
-        "top": str(directory / "root"),
         "readable": [*SYSTEM_FOLDERS, *readable, *folders],
         "environment": {"PATH": _PATH, "LANG": "C", "TMPDIR": work},
         "parent": os.getpid(),
+        "own": str(directory) if directory and directory.name.startswith(PREFIX) else "",
         "memory_bytes": _memory_bytes(),
         "file_bytes": FILE_BYTES,
         "strict": False,
@@ -171,9 +174,7 @@ def _orders(
 @functools.cache
 def compiler_confinement() -> Confinement:
     """Layers that hold here, tried once a process by an empty run. Raises `ToolError`."""
-    with own_folder() as folder:
-        (folder / "work").mkdir()
-        layers = run((), folder, (), JudgeLimits()).layers
+    layers = run((), None, (), JudgeLimits()).layers
     summary = ", ".join(layers) or "none"
     missing = [layer for layer in LAYERS if layer not in layers]
     if "root" in layers:
@@ -185,16 +186,6 @@ def compiler_confinement() -> Confinement:
         "allow user namespaces (sysctl user.max_user_namespaces), or start Linux 5.13 or later"
         " with landlock in its lsm= list",
     )
-
-
-@contextlib.contextmanager
-def _memory_file(name: str) -> Iterator[int]:
-    """An anonymous file in memory: the disk may be full."""
-    descriptor = os.memfd_create(name)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def _exit_code(orders: dict[str, Any], output: int, seconds: float) -> int | None:

@@ -23,7 +23,6 @@ import ctypes
 import marshal
 import os
 import resource
-import struct
 import sys
 import time
 
@@ -33,29 +32,30 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import NoReturn
 
-    from regraph_kg.evaluation.confined import filters, landlock, refused
+    from regraph_kg.evaluation.confined import filters, landlock, own_root, refused
 else:
     import _signal as signal  # without enum, which takes as long as all else here
 
     sys.path.append(os.path.dirname(os.path.realpath(__file__)))
     import filters
     import landlock
+    import own_root
     import refused
 
     sys.path.pop()
 
 
 class CompileOrders:
-    """The judge's orders. Paths are absolute; all but `folder` and `top` are read-only."""
+    """The judge's orders. Paths are absolute; all but `folder` are read-only."""
 
     commands: list[list[str]]  # run in turn until one fails; each begins with a path
-    folder: str  # the folder they run in, the only place they can write to
-    top: str  # an empty folder outside of it, over which the new root is mounted
+    folder: str  # the folder they run in, the only place they can write to; "": none
     readable: list[str]  # the toolchain: files and folders; those that do not exist are left out
     layers: list[str]
     strict: bool  # whether to run nothing where neither a root of its own nor landlock holds
     environment: dict[str, str]
     parent: int
+    own: str  # the judge's folder for this, removed should the judge die meanwhile; "": none
     report: int
     """Descriptor that gets, marshalled, which layers held, which command was the last, its exit
     code (negative: its signal) and its seconds. The commands do not inherit it."""
@@ -68,19 +68,11 @@ class CompileOrders:
 
 
 PR_SET_PDEATHSIG = 1
-NEW_MOUNTS, NEW_USER, NEW_PROCESSES = 0x00020000, 0x10000000, 0x20000000
-NEW_OTHERS = NEW_MOUNTS | NEW_PROCESSES | 0x40000000 | 0x08000000 | 0x04000000
+NEW_OTHERS = own_root.NEW_MOUNTS | 0x20000000 | 0x40000000 | 0x08000000 | 0x04000000
 """Mounts, processes, network, IPC, host name."""
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_REMOUNT, MS_BIND = 1, 2, 4, 32, 4096
-MS_REC, MS_PRIVATE, MS_RELATIME, MNT_DETACH = 1 << 14, 1 << 18, 1 << 21, 2
-MOUNT_FLAGS, ST_RELATIME = 0xC0F, 4096
-"""Flags that statvfs and mount number alike: ro, nosuid, nodev, noexec, noatime, nodiratime."""
-MOUNT_SETATTR_CALL, AT_RECURSIVE, AT_FDCWD = 442, 0x8000, -100
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
 PROCESSES, CPU_GRACE_SECONDS, COUNTED_APART = 256, 5, (5, 14)
 """Kernels since the last count the processes of a user namespace apart from the user's others."""
-
-PIVOT_ROOT_CALL = (155, 41)
 
 
 def main(orders: CompileOrders) -> None:
@@ -91,8 +83,13 @@ def main(orders: CompileOrders) -> None:
     die_with_parent(libc)  # other credentials would have made that forgotten
     if os.getppid() != orders.parent:  # it died before the line above
         sys.exit(1)
+    # held open, as this process will not see the folder from its new root
+    above = os.open(os.path.dirname(orders.own), os.O_RDONLY) if orders.own else -1
     child = os.fork()
     if child:
+        if orders.own:
+            name = os.path.basename(orders.own)
+            signal.signal(signal.SIGTERM, lambda *_: abandoned(child, name, above))
         os._exit(abs(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
     die_with_parent(libc)
     layers += confine(libc, orders, bool(layers))
@@ -124,40 +121,50 @@ def _end_group(number: int, frame: "FrameType | None") -> "NoReturn":
     os._exit(1)  # the first process of a namespace cannot kill itself
 
 
+def abandoned(child: int, name: str, above: int) -> "NoReturn":
+    """The judge has died: end all of this, then remove the folder that it made for it."""
+    try:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        remove(name, above)
+    finally:
+        _end_group(0, None)  # also where a compiler that no namespace ended still writes there
+
+
+def remove(name: str, above: int) -> None:
+    """Remove what bears this name in an open folder (shutil takes longer to import than it is)."""
+    try:
+        os.unlink(name, dir_fd=above)
+    except OSError:  # a folder
+        here = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=above)
+        for entry in os.listdir(here):
+            remove(entry, here)
+        os.close(here)
+        os.rmdir(name, dir_fd=above)
+
+
 def separate(libc: ctypes.CDLL) -> bool:
     """Own namespaces for what is forked from now on; root does without one of users."""
     user, group = os.geteuid(), os.getegid()
     if user == 0 and libc.unshare(NEW_OTHERS) == 0:
         return True
-    if libc.unshare(NEW_USER | NEW_OTHERS):
+    if libc.unshare(own_root.NEW_USER | NEW_OTHERS):
         return False
-    try:
-        write("/proc/self/setgroups", "deny")
-        write("/proc/self/uid_map", f"{user} {user} 1")
-        write("/proc/self/gid_map", f"{group} {group} 1")
-    except OSError:
-        pass  # the new root will not succeed, and not be reported
+    own_root.be_known(user, group)  # else the new root will not succeed, and not be reported
     major, minor = os.uname().release.split(".")[:2]
     if (int(major), int(minor)) >= COUNTED_APART:
         resource.setrlimit(resource.RLIMIT_NPROC, (PROCESSES, PROCESSES))
     return True
 
 
-def write(path: str, text: str) -> None:
-    """Replace a file of the kernel."""
-    descriptor = os.open(path, os.O_WRONLY)
-    try:
-        os.write(descriptor, text.encode())
-    finally:
-        os.close(descriptor)
-
-
 def confine(libc: ctypes.CDLL, orders: CompileOrders, apart: bool) -> list[str]:
     """Apply the requested layers except namespaces; return those that hold."""
     requested, active = orders.layers, []
-    if "root" in requested and apart and own_root(libc, orders):
-        active.append("root")
-    os.chdir(orders.folder)
+    if "root" in requested and apart:
+        shown = [*orders.readable, *DEVICES]
+        if own_root.change(libc, shown, orders.folder):
+            active.append("root")
+    os.chdir(orders.folder or "/")
     if requested:
         filters.drop_privileges(libc)
     if "landlock" in requested and landlock.restrict(libc, openable(orders)):
@@ -168,90 +175,6 @@ def confine(libc: ctypes.CDLL, orders: CompileOrders, apart: bool) -> list[str]:
     return active
 
 
-def own_root(libc: ctypes.CDLL, orders: CompileOrders) -> bool:
-    """Change to a root folder that holds the toolchain, the job's folder and three devices."""
-    top = orders.top
-    try:
-        mount(libc, None, "/", None, MS_REC | MS_PRIVATE)
-        mount(libc, "none", top, "tmpfs", MS_NOSUID | MS_NODEV, b"size=1m,mode=755")
-        for path in topmost(orders.readable):
-            if os.path.islink(path) and not os.path.isdir(path):
-                os.makedirs(os.path.dirname(top + path), exist_ok=True)
-                os.symlink(os.readlink(path), top + path)  # a program may look beside its target
-                continue
-            bind(libc, path, top)
-            protect(libc, top + path)
-        for path in DEVICES:
-            bind(libc, path, top)  # root could change their rights and times, for everybody
-            protect(libc, top + path, devices=True)
-        bind(libc, orders.folder, top)
-        mount(libc, None, top, None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
-        enter(libc, top)
-    except OSError:
-        return False
-    return True
-
-
-def topmost(paths: list[str]) -> list[str]:
-    """The existing paths that lie in no other of them."""
-    roots: list[str] = []
-    for path in sorted({os.path.normpath(path) for path in paths}):
-        if os.path.exists(path) and not any(path.startswith(f"{root}/") for root in roots):
-            roots.append(path)
-    return roots
-
-
-def bind(libc: ctypes.CDLL, path: str, top: str) -> None:
-    """Show a file or folder, and all that is mounted below it, at the same path under `top`."""
-    target = top + path
-    if os.path.isdir(path):
-        os.makedirs(target, exist_ok=True)
-    else:
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
-    mount(libc, path, target, None, MS_BIND | MS_REC)
-
-
-def protect(libc: ctypes.CDLL, target: str, *, devices: bool = False) -> None:
-    """Make a mount read-only, with all mounts below it where the kernel can (Linux 5.12).
-
-    `devices`: they can still be opened, and written to.
-    """
-    restrictions = MS_RDONLY | MS_NOSUID | (0 if devices else MS_NODEV)
-    attributes = struct.pack("<QQQQ", restrictions, 0, 0, 0)
-    path = os.fsencode(target)
-    if libc.syscall(MOUNT_SETATTR_CALL, AT_FDCWD, path, AT_RECURSIVE, attributes, 32) == 0:
-        return
-    flags = os.statvfs(target).f_flag
-    inherited = (flags & MOUNT_FLAGS) | (MS_RELATIME if flags & ST_RELATIME else 0)
-    mount(libc, None, target, None, inherited | MS_REMOUNT | MS_BIND | restrictions)
-
-
-def enter(libc: ctypes.CDLL, top: str) -> None:
-    """Make `top` the root and forget the old one."""
-    os.chdir(top)
-    column = filters.architecture()
-    if column is None or libc.syscall(PIVOT_ROOT_CALL[column], b".", b"."):
-        os.chroot(".")  # a root in memory (initramfs) cannot be exchanged
-    elif libc.umount2(b".", MNT_DETACH):
-        raise OSError(ctypes.get_errno(), "umount2")
-    os.chdir("/")
-
-
-def mount(
-    libc: ctypes.CDLL,
-    source: str | None,
-    target: str,
-    kind: str | None,
-    flags: int,
-    options: bytes | None = None,
-) -> None:
-    """The system call. Raises `OSError`."""
-    texts = [None if text is None else os.fsencode(text) for text in (source, target, kind)]
-    if libc.mount(*texts, ctypes.c_ulong(flags), options):
-        raise OSError(ctypes.get_errno(), "mount", target)
-
-
 def openable(orders: CompileOrders) -> list[tuple[str, int]]:
     """Paths that landlock lets be opened, with their rights."""
     reading = landlock.READ_FILE | landlock.READ_FOLDER | landlock.EXECUTE
@@ -259,7 +182,7 @@ def openable(orders: CompileOrders) -> list[tuple[str, int]]:
     return [
         *((path, reading) for path in orders.readable),
         *((path, writing) for path in DEVICES),
-        (orders.folder, landlock.ALL_RIGHTS),
+        *((path, landlock.ALL_RIGHTS) for path in [orders.folder] if path),
     ]
 
 

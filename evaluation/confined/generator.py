@@ -74,7 +74,7 @@ def confine(memory: int) -> None:
     owner = os.getuid(), os.getgid()
     paths = [*files.openable(cuda=False), *((path, files.READ) for path in packages())]
     worker.separate(libc)
-    files.own_root(libc, paths, owner)
+    files.hide_others(libc, paths, owner)
     os.chdir("/")
     filters.drop_privileges(libc)
     landlock.restrict(libc, paths)

@@ -104,7 +104,7 @@ def _landlock(worker: ModuleType, libc: ctypes.CDLL) -> str:
     active = worker.landlock.restrict(libc, files.openable(cuda=False))
     if not active:
         reason = os.strerror(ctypes.get_errno())
-        hidden = files.own_root(libc, files.openable(cuda=False), (os.getuid(), os.getgid()))
+        hidden = files.hide_others(libc, files.openable(cuda=False), (os.getuid(), os.getgid()))
         sys.exit(f"the kernel has none ({reason}): {_WITHOUT_LANDLOCK[hidden]}")
     _refused("reading a file", lambda: os.open(__file__, os.O_RDONLY))
     os.close(os.open("/dev/zero", os.O_RDONLY))
@@ -122,7 +122,7 @@ def _landlock(worker: ModuleType, libc: ctypes.CDLL) -> str:
 
 def _own_root(worker: ModuleType, libc: ctypes.CDLL) -> str:
     files = worker.files
-    if not files.own_root(libc, files.openable(cuda=False), (os.getuid(), os.getgid())):
+    if not files.hide_others(libc, files.openable(cuda=False), (os.getuid(), os.getgid())):
         why = os.strerror(ctypes.get_errno())
         landlock = worker.landlock.abi(libc) >= 1
         _require(landlock, f"none to be had ({why}), nor landlock: {_WITHOUT_LANDLOCK[False]}")

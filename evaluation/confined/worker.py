@@ -104,7 +104,7 @@ def main(orders: WorkerOrders) -> None:
     if orders.sealed:
         layers |= SEALED * seal(libc, os.path.realpath(orders.harness))
     if orders.own_root and not orders.cuda:
-        layers |= OWN_ROOT * files.own_root(libc, files.openable(cuda=False), owner)
+        layers |= OWN_ROOT * files.hide_others(libc, files.openable(cuda=False), owner)
     libc.prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)  # a new user namespace would undo it
     if orders.parent and os.getppid() != orders.parent:  # it died before the line above
         sys.exit(1)

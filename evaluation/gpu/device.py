@@ -19,6 +19,8 @@ from regraph_kg.errors import ToolError
 _TURN_NAME = "\0regraph-turn-"  # a leading zero byte: a name of the kernel's, not of a file
 _TURN_POLL_SECONDS, _TOLD_AFTER_SECONDS = 0.002, 0.5
 _PEER = struct.Struct("3i")  # pid, uid, gid (struct ucred)
+_SMI_SECONDS = 60.0
+NO_GPU = "see nvidia-smi and the kernel's log (Xid), reset the GPU or restart the machine"
 _LEAST_SHARE = 6
 _WORKER_CORES = 3
 
@@ -51,31 +53,34 @@ def find_gpu(index: int = 0) -> Gpu:
 
 def find_gpus() -> list[Gpu]:
     """Every GPU that CUDA may see, in its order. Raises `ToolError` where there is none."""
-    tool = shutil.which("nvidia-smi")
-    if not tool:
-        raise ToolError("GPU: nvidia-smi not found; target cuda needs an NVIDIA GPU and its driver")
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "")
-    query = [tool, "--query-gpu=name,compute_cap,driver_version,uuid", "--format=csv,noheader"]
+    asked = ("--query-gpu=name,compute_cap,driver_version,uuid", "--format=csv,noheader")
+    listing = nvidia_smi(os.environ.get("CUDA_VISIBLE_DEVICES", ""), *asked)
+    lines = [[part.strip() for part in line.split(",")] for line in listing.splitlines()]
     try:
-        listing = subprocess.run(
-            [*query, *([f"--id={visible}"] if visible else [])],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-        ).stdout
-        gpus = [_gpu(line) for line in listing.splitlines() if line.strip()]
-        if not gpus:
-            raise ValueError("it names none")
-    except (OSError, subprocess.SubprocessError, ValueError) as error:
-        raise ToolError(f"GPU: nvidia-smi finds no usable GPU: {str(error)[:200]}") from None
+        gpus = [Gpu(name, arch.replace(".", ""), *rest) for name, arch, *rest in lines]
+    except (ValueError, TypeError):  # other columns than those asked for
+        gpus = []
+    if not gpus:
+        raise ToolError(f"GPU: nvidia-smi finds no usable GPU: {listing[:200]!r}")
     _make_nodes()
     return gpus
 
 
-def _gpu(line: str) -> Gpu:
-    name, capability, driver, uuid = (part.strip() for part in line.split(","))
-    return Gpu(name, capability.replace(".", ""), driver, uuid)
+def nvidia_smi(visible: str, *query: str) -> str:
+    """What it prints about the GPUs with these ids, "" for all. Raises `ToolError`."""
+    tool = shutil.which("nvidia-smi")
+    if not tool:
+        raise ToolError("GPU: nvidia-smi not found; target cuda needs an NVIDIA GPU and its driver")
+    command = [tool, *query, *([f"--id={visible}"] if visible else [])]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_SMI_SECONDS, check=False
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise ToolError(f"GPU: nvidia-smi fails: {error}; {NO_GPU}") from None
+    if done.returncode:
+        raise ToolError(f"GPU: nvidia-smi fails: {' '.join(done.stdout.split())[:200]}; {NO_GPU}")
+    return done.stdout
 
 
 def silent(_: str) -> None:

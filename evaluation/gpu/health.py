@@ -14,7 +14,6 @@ counts as the others'.
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -23,6 +22,7 @@ from functools import partial
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.toolchain import Cuda
+from regraph_kg.evaluation.gpu.device import NO_GPU, nvidia_smi
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.models.evaluation import Outcome
 
@@ -34,7 +34,6 @@ _ACCUSES = re.compile(
 )
 """Texts of CUDA errors that can mean a failed machine (cudaGetErrorString, CUDA 13.0)."""
 _PATIENCE_SECONDS = 60.0
-_ASK_SECONDS = 20.0
 _HELD_BY_OTHERS = 0.5
 _KEPT_ENV = ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
 _LOOK = r"""
@@ -64,7 +63,6 @@ _REMEDIES = (
     ("busy or unavailable", "set its compute mode to default, or wait for who uses it"),
     ("ECC|does not hold", "reset it (nvidia-smi --gpu-reset) or replace it"),
 )
-_REMEDY = "see nvidia-smi and the kernel's log (Xid), reset the GPU or restart the machine"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +113,7 @@ class Health:
 def settings(visible: str = "") -> GpuSettings:
     """Ask nvidia-smi. Raises `ToolError`."""
     ecc, persistence, mode = _query(visible, "ecc.mode.current", "persistence_mode", "compute_mode")
-    cuda = re.search(r"CUDA (?:UMD )?Version\s*: *([\d.]+)", _smi(visible))
+    cuda = re.search(r"CUDA (?:UMD )?Version\s*: *([\d.]+)", nvidia_smi(visible))
     return GpuSettings(cuda[1] if cuda else "", ecc, _ecc_errors(visible), persistence, mode)
 
 
@@ -125,25 +123,9 @@ def _ecc_errors(visible: str) -> int:
 
 
 def _query(visible: str, *fields: str) -> list[str]:
-    output = _smi(visible, f"--query-gpu={','.join(fields)}", "--format=csv,noheader")
+    output = nvidia_smi(visible, f"--query-gpu={','.join(fields)}", "--format=csv,noheader")
     values = [part.strip() for part in output.partition("\n")[0].split(",")]
     return [*values, *[""] * len(fields)][: len(fields)]
-
-
-def _smi(visible: str, *query: str) -> str:
-    tool = shutil.which("nvidia-smi")
-    if not tool:
-        raise ToolError("GPU: nvidia-smi not found; target cuda needs an NVIDIA GPU and its driver")
-    command = [tool, *query, *([f"--id={visible}"] if visible else [])]
-    try:
-        process = subprocess.run(
-            command, capture_output=True, text=True, timeout=_ASK_SECONDS, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise ToolError(_with_remedy(f"nvidia-smi fails: {error}")) from None
-    if process.returncode:
-        raise ToolError(_with_remedy(f"nvidia-smi fails: {' '.join(process.stdout.split())[:200]}"))
-    return process.stdout
 
 
 def _look(cuda: Cuda, visible: str) -> str | None:
@@ -172,5 +154,5 @@ def _look(cuda: Cuda, visible: str) -> str | None:
 
 
 def _with_remedy(fault: str) -> str:
-    remedy = next((r for words, r in _REMEDIES if re.search(words, fault)), _REMEDY)
+    remedy = next((r for words, r in _REMEDIES if re.search(words, fault)), NO_GPU)
     return f"GPU: {fault}; {remedy}"

@@ -1,91 +1,87 @@
-"""Many candidates at once on one host: compiled ahead, judged by one process for each device.
+"""Many candidates at once: compiled ahead, judged by one process for each device of this host.
 
-    with JudgePool(cache, devices_here()) as pool:
-        for report in pool.map([JudgeRequest(candidate, problem), ...]): ...
+    with JudgePool(cache, devices_here()) as pool, ThreadPoolExecutor(pool.at_once) as threads:
+        for report in threads.map(lambda candidate: pool.evaluate(candidate, problem), ...): ...
 
-Threads compile into the content cache; a judge process then finds the code compiled. There is one
-such process for each GPU and one for the CPU, which uses all cores. They die with this process.
-A judge process that dies costs only the candidate it had: that one is tried once more, in a fresh
-process. Work that disturbs times waits: compilers for openmp, and for grade "full" on a GPU, but
-for metric "device" where its judge has cores of its own; while openmp is judged, every GPU of the
-host.
+Whoever asks compiles into the content cache, several at once; a judge process then finds the code
+compiled. There is one such process for each GPU and one for the CPU, which uses all cores. They die
+with this process.
+A judge that fails on a candidate (a failure of ours) costs a try; the next try is another judge's
+where there is one, or its own in a fresh process. A candidate out of tries gets the error.
+`Judges` is what the hosts of a cluster (ray_hosts.py) share with this.
+
+Work that disturbs a measurement waits while one is alone on this host: openmp always is, cuda while
+its serial code or a final answer is timed, but for metric "device" where its judge has cores of its
+own.
 
 Not covered: compilers run beside the serial code, if on other cores, when a judge times it anew
 (target cuda, every two minutes); MIG instances; a candidate being compiled when the pool is killed
-is compiled to its end.
+is compiled to its end. The program's main module must be a file that a judge's process can import.
 """
 
 import contextlib
+import multiprocessing
 import os
+import signal
 import threading
 import time
-from collections import Counter
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, wait
-from dataclasses import dataclass, replace
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from ctypes import CDLL
+from dataclasses import dataclass
 from functools import partial
+from multiprocessing import resource_tracker
+from multiprocessing.process import BaseProcess
 from multiprocessing.util import Finalize
 from pathlib import Path
-from typing import Literal
+from types import TracebackType
+from typing import Literal, Self, TypeVar
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.evaluate import Judge, unmeasured
+from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.evaluation.gpu.device import Gpu, cores_of, find_gpus, pinned
-from regraph_kg.evaluation.hosts.judges import JudgeRequest, Judges, Seat
-from regraph_kg.evaluation.hosts.process import JudgeProcess
 from regraph_kg.evaluation.machine import Machine
-from regraph_kg.evaluation.problem.problem import Problem, ProjectProblem
+from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.slot import Isolation, SessionRules
-from regraph_kg.models.evaluation import EvalReport, Grade
+from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.models.target import ON_CPU, ON_GPU, TARGETS, Target
 
 Device = int | Literal["cpu"]  # index among the GPUs that CUDA may see, or all CPU cores
+T = TypeVar("T")
 
 _DEADLINE_SECONDS = 3600.0
 """After so long a judge is taken for dead: a candidate's steps have deadlines of their own, but it
 may wait for the turns of other programs' judges."""
-
-_Activity = Literal["compile", "judge", "quiet", "alone"]
-_CLASHES: dict[_Activity, frozenset[_Activity]] = {
-    "compile": frozenset({"quiet", "alone"}),
-    "judge": frozenset({"alone"}),
-    "quiet": frozenset({"compile", "alone"}),
-    "alone": frozenset({"compile", "judge", "quiet", "alone"}),
-}
-"""What must not happen on a host at once: "alone" is openmp, "quiet" is cuda beside serial code."""
+_PR_SET_PDEATHSIG = 1
 
 
-class Activities:
-    """Activities of this host: one that would disturb a measurement waits for its end."""
+class JudgeLost(ToolError):
+    """A judge's process or host ended while it had a candidate."""
 
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._under_way: Counter[_Activity] = Counter()
-        self._waiting: list[tuple[object, _Activity]] = []
 
-    @contextlib.contextmanager
-    def activity(self, kind: _Activity) -> Iterator[None]:
-        """Wait until nothing clashes; first come, first served, compilers last."""
-        ticket = (object(), kind)
-        with self._changed:
-            self._waiting.append(ticket)
-            self._changed.wait_for(lambda: not self._clashes(ticket))
-            self._waiting.remove(ticket)
-            self._under_way[kind] += 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._under_way[kind] -= 1
-                self._changed.notify_all()
+@dataclass(frozen=True, slots=True)
+class JudgeRequest:
+    """A request: the arguments of `Judge.evaluate`."""
 
-    def _clashes(self, ticket: tuple[object, _Activity]) -> bool:
-        ahead = self._waiting
-        if ticket[1] != "compile":
-            ahead = [entry for entry in ahead[: ahead.index(ticket)] if entry[1] != "compile"]
-        rivals = {kind for kind, count in self._under_way.items() if count}
-        return bool(_CLASHES[ticket[1]] & (rivals | {kind for _, kind in ahead}))
+    candidate: Candidate
+    problem: AnyProblem
+    grade: Grade | None = None
+    incumbent_seconds: float | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Seat:
+    """A place for one candidate at a judge; a host of a cluster has several, under one name."""
+
+    judge: str
+    targets: Sequence[Target]
+    ask: Callable[[JudgeRequest], EvalReport]
+    """Judges one. Raises `JudgeLost` where the judge died, `ToolError` where it failed."""
+    busy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +92,195 @@ class PoolOptions:
     limits: JudgeLimits | None = None
     isolation: Isolation = "fresh"
     tries: int = 2  # judges that a candidate may cost before it fails with an error of the judge
+
+
+class Judges(Evaluator, ABC):
+    """Judges of several devices as one: who asks in several threads has several at work.
+
+    A context manager. `at_once`: so many callers keep it busy. `tries`: how many judges a candidate
+    may cost. `patience`: seconds that a candidate waits while no judge at all has its target.
+    """
+
+    def __init__(self, at_once: int, tries: int, patience: float = 0.0) -> None:
+        self.at_once = at_once
+        self._tries, self._patience = tries, patience
+        self._changed = threading.Condition()
+        self._seats: list[Seat] = []
+        self._stopped = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
+    ) -> None:
+        self.close(abandon=kind is not None)
+
+    def close(self, *, abandon: bool = False) -> None:
+        """End all judges, after what they judge unless `abandon`; idempotent.
+
+        Callers that wait get a `ToolError` then.
+        """
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+            if not abandon:
+                self._changed.wait_for(lambda: not any(seat.busy for seat in self._seats))
+        self._end(abandon=abandon)
+
+    @abstractmethod
+    def _end(self, *, abandon: bool) -> None:
+        """End the judges."""
+
+    def evaluate(
+        self,
+        candidate: Candidate,
+        problem: AnyProblem,
+        *,
+        grade: Grade | None = None,
+        incumbent_seconds: float | None = None,
+    ) -> EvalReport:
+        """Ask judges until one answers. Raises `ToolError` or `BadInput`, as `Judge` does."""
+        request = JudgeRequest(candidate, problem, grade, incumbent_seconds)
+        failed: list[str] = []
+        while True:
+            seat = self._take(candidate.target, failed)
+            try:
+                return seat.ask(request)
+            except ToolError as error:
+                failed.append(seat.judge)
+                if len(failed) == self._tries:
+                    tries = f" ({self._tries} tries)" if self._tries > 1 else ""
+                    raise type(error)(f"{error}{tries}") from None
+            finally:
+                with self._changed:
+                    seat.busy = False
+                    self._changed.notify_all()
+
+    def _take(self, target: Target, failed: Sequence[str]) -> Seat:
+        """A free seat, once there is one; at a judge that failed on it only where all have.
+
+        Raises `ToolError` where no judge has the target, or after the end.
+        """
+        last = time.monotonic()
+        with self._changed:
+            while not self._stopped:
+                seats = [seat for seat in self._seats if target in seat.targets]
+                able = [seat for seat in seats if seat.judge not in failed] or seats
+                free = next((seat for seat in able if not seat.busy), None)
+                if free:
+                    free.busy = True
+                    return free
+                if seats:
+                    last = time.monotonic()  # patience begins when the last judge has gone
+                elif time.monotonic() - last >= self._patience:
+                    raise self._nobody(target)
+                self._changed.wait(None if seats else self._patience)
+        raise ToolError("judges: they were stopped")
+
+    def _nobody(self, target: Target) -> ToolError:
+        return ToolError(f"judges: no device for target {target}")
+
+
+class JudgeProcess:
+    """A process that judges, started when first asked, anew when it has died; one question at once.
+
+    The kernel kills it when this process ends. Ctrl-C is the business of whoever started it.
+    """
+
+    def __init__(self) -> None:
+        self._executor: ProcessPoolExecutor | None = None
+        self._process: BaseProcess | None = None
+        self._killed = False
+        # The kernel ends a process with the thread that started it: one that lasts.
+        self._starter = ThreadPoolExecutor(1, "judge process")
+
+    def ask(self, call: Callable[..., T], *args: object, seconds: float | None = None) -> T:
+        """`call(*args)` in the process.
+
+        Raises `JudgeLost` where the process dies, or does not answer within `seconds`.
+        """
+        asked = None
+        try:
+            if self._executor is None:
+                self._executor, self._process = self._starter.submit(_started).result()
+            if self._killed:  # looked at after the start: kill() may have come during it
+                self.kill()
+                self.end()
+                raise JudgeLost("judge: stopped")
+            asked = self._executor.submit(call, *args)
+            return asked.result(seconds)
+        except BrokenProcessPool:
+            lost = "judge: its process died while it judged (killed, out of memory?)"
+        except TimeoutError:
+            if asked is None or asked.done():
+                raise  # the call's own
+            if self._process is not None:
+                self._process.kill()
+            lost = f"judge: no answer within {seconds:.0f} s; its process was ended"
+        self.end()
+        raise JudgeLost(lost)
+
+    def end(self) -> None:
+        """End the process, which closes its judge, and wait for it; idempotent."""
+        executor, self._executor = self._executor, None
+        if executor:
+            executor.shutdown(wait=True)
+
+    def kill(self) -> None:
+        """End it at once, from any thread; it is not started again."""
+        self._killed = True
+        if self._process is not None:
+            self._process.kill()  # does nothing once the process has been waited for
+
+
+def _started() -> tuple[ProcessPoolExecutor, BaseProcess | None]:
+    """An executor and its process; None where that has died already, as the next call notices."""
+    resource_tracker.ensure_running()  # whose start unblocks what the next line blocks
+    # Ctrl-C is blocked there from its first moment, long before `_begin` runs.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    # A fork would copy the locks that other threads hold.
+    spawn = multiprocessing.get_context("spawn")
+    executor = ProcessPoolExecutor(1, spawn, _begin, (os.getpid(),))
+    number = executor.submit(os.getpid).result()
+    children = multiprocessing.active_children()
+    return executor, next((child for child in children if child.pid == number), None)
+
+
+def _begin(parent: int) -> None:
+    """Runs first in the process: Ctrl-C is the parent's business; die with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:  # it died before the line above
+        os._exit(1)
+
+
+class Quiet:
+    """Work of this host: some measurements are alone, all else goes on beside one another."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._beside = self._wanted = 0
+        self._is_alone = False
+
+    @contextlib.contextmanager
+    def work(self, *, alone: bool) -> Iterator[None]:
+        """Wait until nothing disturbs; who wants to be alone goes before who does not."""
+        with self._changed:
+            self._wanted += alone
+            self._changed.wait_for(
+                lambda: not (self._is_alone or self._beside if alone else self._wanted)
+            )
+            self._is_alone = alone
+            self._beside += not alone
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._is_alone = False
+                self._wanted -= alone
+                self._beside -= not alone
+                self._changed.notify_all()
 
 
 class JudgePool(Judges):
@@ -110,21 +295,62 @@ class JudgePool(Judges):
     ) -> None:
         self._options = options or PoolOptions()
         _check(devices)
-        self._cores = _spare_cores(devices)
+        self._own = {d: None if d == "cpu" else cores_of(d, len(_gpus())) for d in devices}
+        reserved = [cores.judge | cores.worker for cores in self._own.values() if cores]
+        every = frozenset(os.sched_getaffinity(0))
+        self._cores = every.difference(*reserved) or every  # for compilers
         # While one is judged, as many others are compiled as there are spare cores.
         super().__init__(len(devices) + len(self._cores), self._options.tries)
-        self._activities = Activities()
+        self._quiet = Quiet()
+        self._opened: set[tuple[Device, str]] = set()
         limits = self._options.limits or JudgeLimits()
         gpu = min((device for device in devices if device != "cpu"), default=0)
         self._machine = Machine(cache, SessionRules(0, Defences(), limits), gpu)
         self._processes = [JudgeProcess() for _ in devices]
-        self._seats = [
-            self._seat(cache, device, process)
-            for device, process in zip(devices, self._processes, strict=True)
-        ]
+        for device, process in zip(devices, self._processes, strict=True):
+            on = ("cpu", ON_CPU) if device == "cpu" else (f"gpu {device}", ON_GPU)
+            open_judge = partial(
+                Judge,
+                cache,
+                grade=self._options.grade,
+                limits=self._options.limits,
+                isolation=self._options.isolation,
+                gpu=0 if device == "cpu" else device,
+            )
+            self._seats.append(Seat(*on, partial(self._ask, device, process, open_judge)))
 
-    def submit(self, request: JudgeRequest) -> Future[EvalReport]:
-        return super().submit(replace(request, grade=request.grade or self._options.grade))
+    def evaluate(
+        self,
+        candidate: Candidate,
+        problem: AnyProblem,
+        *,
+        grade: Grade | None = None,
+        incumbent_seconds: float | None = None,
+    ) -> EvalReport:
+        """Compile into the cache, then ask; code that does not compile needs no judge."""
+        grade = grade or self._options.grade
+        report = None
+        if isinstance(problem, Problem):  # a project is built by whoever judges it
+            with self._quiet.work(alone=False), pinned(self._cores):
+                report = self._uncompiled(candidate, problem, grade)
+        return report or super().evaluate(
+            candidate, problem, grade=grade, incumbent_seconds=incumbent_seconds
+        )
+
+    def _uncompiled(
+        self, candidate: Candidate, problem: Problem, grade: Grade
+    ) -> EvalReport | None:
+        """The report of code that does not compile; None where it does, and is in the cache."""
+        start = time.perf_counter()
+        try:
+            result = self._machine.program(candidate, problem)
+        except ToolError:  # the judge will meet the same, and says it
+            return None
+        if not isinstance(result, Failure):
+            return None
+        report = unmeasured(self._machine, candidate, problem, grade, result)
+        seconds = time.perf_counter() - start
+        return report.model_copy(update={"stages": {"compile": seconds, "total": seconds}})
 
     def device(self, target: Target) -> str:
         return self._machine.device(target)
@@ -135,69 +361,45 @@ class JudgePool(Judges):
     def hardware(self, target: Target) -> str:
         return self._machine.hardware(target)
 
-    def close(self, *, abandon: bool = False) -> None:
-        if abandon:
-            self._stop()
-            for process in self._processes:
+    def _end(self, *, abandon: bool) -> None:
+        for process in self._processes:
+            if abandon:
                 process.kill()
-        else:
-            wait(self._under_way.copy())
-        # Before the threads end: a process dies at once with the thread that started it.
         for process in self._processes:
             process.end()
-        self._threads.shutdown(wait=not abandon)
         self._machine.close()
 
-    def _seat(self, cache: Path, device: Device, process: JudgeProcess) -> Seat:
-        """The place of a device's judge; `opened` problems have their serial code timed."""
-        options = self._options
-        open_judge = partial(
-            Judge,
-            cache,
-            grade=options.grade,
-            limits=options.limits,
-            isolation=options.isolation,
-            gpu=0 if device == "cpu" else device,
-        )
-        own_cores = device != "cpu" and cores_of(device, len(_gpus())) is not None
-        opened: set[str] = set()
+    def _ask(
+        self,
+        device: Device,
+        process: JudgeProcess,
+        open_judge: Callable[[], Judge],
+        request: JudgeRequest,
+    ) -> EvalReport:
+        """Have a device's process judge one, in the quiet that it needs."""
+        problem, seconds = request.problem, _DEADLINE_SECONDS
+        if isinstance(problem, ProjectProblem):
+            seconds += problem.longest_seconds
+        opened = (device, problem.name) in self._opened  # its serial code is timed
+        alone = needs_quiet(request, opened=opened, own_cores=self._own[device] is not None)
+        with self._quiet.work(alone=alone):
+            report = process.ask(_evaluate, open_judge, request, seconds=seconds)
+        self._opened.add((device, problem.name))
+        return report
 
-        def ask(request: JudgeRequest) -> EvalReport:
-            problem = request.problem
-            seconds = _DEADLINE_SECONDS
-            if isinstance(problem, ProjectProblem):
-                seconds += problem.longest_seconds
-            with self._activities.activity(_activity(request, opened, own_cores=own_cores)):
-                report = process.ask(_evaluate, open_judge, request, seconds=seconds)
-            opened.add(problem.name)
-            return report
 
-        name = "cpu" if device == "cpu" else f"gpu {device}"
-        return Seat(name, ON_CPU if device == "cpu" else ON_GPU, ask)
+def needs_quiet(request: JudgeRequest, *, opened: bool, own_cores: bool) -> bool:
+    """Whether nothing else may run on the host while one is judged.
 
-    def _judged(self, request: JudgeRequest) -> EvalReport:
-        """Compile into the cache; code that does not compile is answered without a judge."""
-        problem = request.problem
-        if isinstance(problem, Problem):  # a project is built by whoever judges it
-            with (
-                self._activities.activity("compile"),
-                pinned(self._cores),
-                contextlib.suppress(ToolError),  # the judge will meet the same, and says it
-            ):
-                report = self._uncompiled(request, problem)
-                if report:
-                    return report
-        return super()._judged(request)
-
-    def _uncompiled(self, request: JudgeRequest, problem: Problem) -> EvalReport | None:
-        """The report of code that does not compile; None where it does, and is in the cache."""
-        start = time.perf_counter()
-        result = self._machine.program(request.candidate, problem)
-        if not isinstance(result, Failure) or not request.grade:
-            return None
-        seconds = time.perf_counter() - start
-        report = unmeasured(self._machine, request.candidate, problem, request.grade, result)
-        return report.model_copy(update={"stages": {"compile": seconds, "total": seconds}})
+    What a GPU's judge with cores of its own times on the device is not disturbed: compilers have
+    the others. Calls with copies and allocations may take longer beside them (docs/results.md: 11 %
+    in the median of nine, with much noise).
+    """
+    if not TARGETS[request.candidate.target].on_gpu:
+        return True
+    if own_cores and request.problem.metric == "device":
+        return False
+    return request.grade == "full" or not opened
 
 
 _judges: dict[str, Judge] = {}  # a judge process' only judge, which times serial code once
@@ -254,27 +456,3 @@ def _check(devices: Sequence[Device]) -> None:
             f"judges: GPUs of several models ({', '.join(sorted(models))}), whose times must not be"
             " compared; choose those of one model with CUDA_VISIBLE_DEVICES"
         )
-
-
-def _activity(request: JudgeRequest, opened: set[str], *, own_cores: bool) -> _Activity:
-    """The quiet that judging it needs.
-
-    What a GPU's judge with cores of its own times on the device needs none: compilers have the
-    others. Calls with copies and allocations may take longer beside them (docs/results.md: 11 %
-    in the median of nine, with much noise).
-    """
-    if not TARGETS[request.candidate.target].on_gpu:
-        return "alone"
-    if own_cores and request.problem.metric == "device":
-        return "judge"
-    return "quiet" if request.grade == "full" or request.problem.name not in opened else "judge"
-
-
-def _spare_cores(devices: Sequence[Device]) -> frozenset[int]:
-    """CPUs for compilers: those without a GPU's judge or worker, else all."""
-    every = frozenset(os.sched_getaffinity(0))
-    reserved: set[int] = set()
-    for device in devices:
-        cores = None if device == "cpu" else cores_of(device, len(_gpus()))
-        reserved |= (cores.judge | cores.worker) if cores else set()
-    return every - reserved or every

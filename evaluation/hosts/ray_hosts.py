@@ -18,7 +18,6 @@ import socket
 import threading
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import wait
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -26,14 +25,21 @@ from typing import Any
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.evaluate import EVALUATOR
-from regraph_kg.evaluation.hosts.judges import JudgeLost, JudgeRequest, Judges, Seat
-from regraph_kg.evaluation.hosts.pool import JudgePool, PoolOptions, devices_here
+from regraph_kg.evaluation.hosts.pool import (
+    JudgeLost,
+    JudgePool,
+    JudgeRequest,
+    Judges,
+    PoolOptions,
+    Seat,
+    devices_here,
+)
 from regraph_kg.models.evaluation import EvalReport
 from regraph_kg.models.target import TARGETS, Target
 
 _TRIES, _AT_ONCE = 3, 64
 _SEATS_PER_DEVICE = 3  # candidates a device of a host: one judged, others being compiled
-_LOOK_SECONDS, _CONNECT_SECONDS, _CLOSE_SECONDS = 2.0, 10.0, 30.0
+_LOOK_SECONDS, _CONNECT_SECONDS, _OPEN_SECONDS, _CLOSE_SECONDS = 2.0, 10.0, 120.0, 30.0
 _OPENED_AT_MOST = 2  # a judge may have died where its host lives; a host without one is let be
 
 DeviceFacts = dict[Target, tuple[str, str, str]]  # target -> device, toolchain, hardware
@@ -53,7 +59,12 @@ class HostJudge:
 
     def judge(self, request: JudgeRequest) -> EvalReport:
         """Judge one; from any thread."""
-        report = self._pool.submit(request).result()
+        report = self._pool.evaluate(
+            request.candidate,
+            request.problem,
+            grade=request.grade,
+            incumbent_seconds=request.incumbent_seconds,
+        )
         return report.model_copy(update={"facts": report.facts | {"host": platform.node()}})
 
     def close(self) -> None:
@@ -93,11 +104,7 @@ class RayJudges(Judges):
     def hardware(self, target: Target) -> str:
         return self._facts(target)[2]
 
-    def close(self, *, abandon: bool = False) -> None:
-        if abandon:
-            self._stop()
-        else:
-            wait(self._under_way.copy())
+    def _end(self, *, abandon: bool) -> None:
         self._ending.set()
         # Before the end of Ray: a call after it would start another cluster.
         self._looker.join()
@@ -106,7 +113,6 @@ class RayJudges(Judges):
             self._ray.wait(closing, num_returns=max(1, len(closing)), timeout=_CLOSE_SECONDS)
         for actor in self._actors.values():
             self._ray.kill(actor)
-        self._threads.shutdown()
         self._ray.shutdown()
 
     def _facts(self, target: Target) -> tuple[str, str, str]:
@@ -123,34 +129,30 @@ class RayJudges(Judges):
         )
 
     def _look(self) -> None:
-        """Watch for new hosts, until the end."""
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: PLC0415
-
-        opened, opening = Counter[str](), dict[Any, tuple[str, str, Any]]()
-        while not self._ending.is_set():
-            under_way = [*self._actors, *(node for node, _, _ in opening.values())]
+        """Watch for new hosts, until the end, and open them one after another."""
+        opened = Counter[str]()
+        while not self._ending.wait(_LOOK_SECONDS if opened else 0.0):
             for node in self._ray.nodes():
                 key, cores = node["NodeID"], node["Resources"].get("CPU")
-                able = node["Alive"] and cores and key not in under_way
-                if not able or opened[key] == _OPENED_AT_MOST:
-                    continue
-                opened[key] += 1
-                actor_class = self._ray.remote(HostJudge).options(
-                    num_cpus=cores,
-                    num_gpus=node["Resources"].get("GPU", 0),
-                    max_concurrency=_AT_ONCE,
-                    scheduling_strategy=NodeAffinitySchedulingStrategy(key, soft=False),
-                )
-                actor = actor_class.remote(*self._arguments)
-                opening[actor.about.remote()] = (key, node["NodeManagerHostname"], actor)
-            for answer in self._ray.wait([*opening], timeout=0)[0] if opening else []:
-                self._welcome(answer, *opening.pop(answer))
-            self._ending.wait(_LOOK_SECONDS)
+                used = key in self._actors or opened[key] == _OPENED_AT_MOST
+                if node["Alive"] and cores and not used and not self._ending.is_set():
+                    opened[key] += 1
+                    self._open(key, node["NodeManagerHostname"], node["Resources"])
 
-    def _welcome(self, answer: Any, node: str, name: str, actor: Any) -> None:
+    def _open(self, node: str, name: str, resources: dict[str, float]) -> None:
         """Give a host's judge seats for the targets that it judges as the first host does."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: PLC0415
+
+        actor_class = self._ray.remote(HostJudge).options(
+            num_cpus=resources["CPU"],
+            num_gpus=resources.get("GPU", 0),
+            max_concurrency=_AT_ONCE,
+            scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),
+        )
+        actor = actor_class.remote(*self._arguments)
         try:
-            program, devices, facts = self._ray.get(answer)
+            about = actor.about.remote()
+            program, devices, facts = self._ray.get(about, timeout=_OPEN_SECONDS)
         except self._ray.exceptions.RayError as error:
             program, devices, facts = str(error).strip().splitlines()[-1], 0, {}
         with self._changed:

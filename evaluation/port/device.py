@@ -8,7 +8,7 @@ import re
 from tree_sitter import Node
 
 from regraph_kg.evaluation.cpp.syntax import CodeFile, Function, walk
-from regraph_kg.evaluation.port.algorithms import with_algorithms
+from regraph_kg.evaluation.port.algorithms import ALGORITHMS
 from regraph_kg.evaluation.port.containers import Containers, FunctionContainers
 from regraph_kg.evaluation.port.edits import Edits, UnportableError
 from regraph_kg.evaluation.port.host import declared
@@ -62,7 +62,7 @@ def on_device(source: CodeFile, work: Function, containers: Containers, constant
         elif node.type == "using_declaration" and "namespace" in source.text(node):
             raise UnportableError(f"{source.text(node)} hides which names are of std")
     used = rename(source, source.tree.root_node, edits)
-    return with_algorithms(edits.applied(source.content), used)
+    return "\n".join([*(ALGORITHMS[name] for name in sorted(used)), edits.applied(source.content)])
 
 
 def _items(root: Node) -> list[Node]:

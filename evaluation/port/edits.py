@@ -1,6 +1,5 @@
 """Edits of a text by byte offsets, applied at once, and the error for code that has no port."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
@@ -28,14 +27,10 @@ class Edits:
         """The text between two offsets, with the edits in it."""
         end = len(content) if end is None else end
         parts, at = list[bytes](), start
-        for first, last, text in _outer(self.replacements):
+        # In text order, a longer one before those inside it.
+        for first, last, text in sorted(self.replacements, key=lambda it: (it[0], -it[1])):
             if first < at or last > end:
                 continue
             parts += [content[at:first], text.encode()]
             at = last
         return b"".join((*parts, content[at:end])).decode()
-
-
-def _outer(replacements: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Replacements in text order, a longer one before those inside it."""
-    return sorted(replacements, key=lambda edit: (edit[0], -edit[1]))

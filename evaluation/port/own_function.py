@@ -6,10 +6,8 @@ Not here: how the wrapper is written (adopt/adapter.py); ports to CUDA (port.py)
 
 from pathlib import Path
 
-from tree_sitter import Node
-
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.cpp.syntax import CodeFile, functions, parsed
+from regraph_kg.evaluation.cpp.syntax import functions, parsed
 from regraph_kg.evaluation.port.edits import UnportableError
 from regraph_kg.evaluation.port.work import view_of, work_of
 from regraph_kg.evaluation.problem.problem import Problem
@@ -30,7 +28,13 @@ def own_function(problem: Problem) -> Port | None:
     )
     if entry is None or work.name == problem.entry:
         return None
-    first, last = _head_end(source), _top(entry.node).start_byte
+    top = entry.node
+    while top.parent is not None and top.parent.parent is not None:
+        top = top.parent
+    # The head ends behind the headers, and behind the class of views if there is one.
+    heads = [n for n in source.tree.root_node.children if n.type == "preproc_include"]
+    ends = [node.end_byte for node in (*heads, view_of(source)) if node is not None]
+    first, last = max(ends, default=0), top.start_byte
     if not first <= work.node.start_byte < last:
         return None
     content = problem.serial_code.encode()
@@ -43,21 +47,3 @@ def own_function(problem: Problem) -> Port | None:
         signature=" ".join(signature.split()),
         function=work.name,
     )
-
-
-def _head_end(source: CodeFile) -> int:
-    """The offset where the headers end, and the class of views if there is one."""
-    ends = [0]
-    for node in source.tree.root_node.children:
-        if node.type == "preproc_include":
-            ends.append(node.end_byte)
-    view = view_of(source)
-    if view is not None:
-        ends.append(view.end_byte)
-    return max(ends)
-
-
-def _top(node: Node) -> Node:
-    while node.parent is not None and node.parent.parent is not None:
-        node = node.parent
-    return node

@@ -150,27 +150,21 @@ class _Reader:
         loop = counted(self.function, node, before, self.arrays) if body is not None else None
         if loop is None or body is None or body.type != "compound_statement":
             return None
-        if self.changed_in(body) & {loop.variable}:
+        source = self.function.source
+        if loop.variable in map(source.text, Changes(source).changed_by(body)):
             return None
         inner = self.split(body, constants, (*outer, loop))
         if not inner or not any(kernel.loop for phase in inner for kernel in phase.kernels()):
             return None
         return Phase(node, loop, tuple(inner), constants, outer)
 
-    def changed_in(self, node: Node) -> set[str]:
-        """Names that a part may change."""
-        source = self.function.source
-        return {source.text(target) for target in Changes(source).changed_by(node)}
-
     def _leaves(self, node: Node) -> bool:
         """Whether a statement may leave the code around it."""
         for inner in walk(node):
             if inner.type not in _LEAVES:
                 continue
-            above, is_far = (
-                inner.parent,
-                inner.type not in ("break_statement", "continue_statement"),
-            )
+            above = inner.parent
+            is_far = inner.type not in ("break_statement", "continue_statement")
             while not is_far and above is not None and above.type not in LOOPS:
                 above = above.parent
             if is_far or above is None or above.start_byte < node.start_byte:

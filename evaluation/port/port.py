@@ -76,7 +76,8 @@ def _port(problem: Problem, work: Work, one_thread: bool) -> Port:
         problem, work, containers.owners[work.function.name], containers.kernel, frozenset(taken)
     )
     code, plan = _as_kernels(code, plan, one_thread)
-    start = f"{_tidied(code)}\n\n{plan.text()}"
+    lines = "\n".join(line.rstrip() for line in code.split("\n"))
+    start = "\n\n".join((_EMPTY_LINES.sub("\n\n", lines).strip(), plan.text()))
     return Port(
         entry=problem.entry,
         head=_head(problem, start),
@@ -186,11 +187,6 @@ def _indent(source: CodeFile, node: Node) -> str:
     """The spaces before a node on its line."""
     line = source.content[: node.start_byte].rpartition(b"\n")[2]
     return line.decode() if not line.strip() else "    "
-
-
-def _tidied(code: str) -> str:
-    lines = (line.rstrip() for line in code.split("\n"))
-    return _EMPTY_LINES.sub("\n\n", "\n".join(lines)).strip()
 
 
 def _head(problem: Problem, start: str) -> str:

@@ -207,6 +207,9 @@ def _at(limits: tuple[RangeEnd, RangeEnd], sizes: Sizes) -> tuple[float, float]:
     return low, max(low, high)
 
 
+_LATER_FIELDS = ("struct", "fields", "ranges", "limits_guessed", "count", "order")
+
+
 class Argument(Frozen):
     """One parameter of the C signature: an array, a size or a plain scalar."""
 
@@ -219,6 +222,8 @@ class Argument(Frozen):
     """Bounds of "uniform", "sorted" and "custom" values, both included for integer types."""
     ranges: dict[Identifier, tuple[RangeEnd, RangeEnd]] | None = None
     """Ranges of a struct's fields that differ from `range`."""
+    limits_guessed: bool = False
+    """Nobody said `range`, and the function stands more: some altered inputs leave it."""
     size: Expression | None = None
     value: float | int | None = None
     struct: Identifier | None = None
@@ -298,7 +303,7 @@ class Argument(Frozen):
         return {
             name: value
             for name, value in handler(self).items()
-            if name not in ("struct", "fields", "ranges", "count", "order") or value is not None
+            if value or name not in _LATER_FIELDS
         }
 
     @property

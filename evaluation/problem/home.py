@@ -23,7 +23,7 @@ from pydantic import (
 )
 
 from regraph_kg import regular
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, first_mistake
 from regraph_kg.evaluation.problem.declaration import Identifier
 from regraph_kg.models.base import Frozen
 
@@ -88,11 +88,7 @@ def load_home(folder: Path) -> Home | None:
         return None
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; make it readable") from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise BadInput(f"{path}: {place}: {first['msg']}; regraph problem new writes it") from None
     except (ValueError, RecursionError) as error:
-        raise BadInput(
-            f"{path}: not TOML: {str(error)[:200]}; regraph problem new writes it"
-        ) from None
+        no_toml = f"not TOML: {str(error)[:200]}"
+        what = first_mistake(error) if isinstance(error, ValidationError) else no_toml
+        raise BadInput(f"{path}: {what}; regraph problem new writes it") from None

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from regraph_kg.evaluation.native import arrays
 from regraph_kg.evaluation.problem.custom_inputs import custom
 from regraph_kg.evaluation.problem.problem import (
     KEPT_INPUTS_BYTES,
@@ -22,10 +23,7 @@ from regraph_kg.evaluation.problem.problem import (
 from regraph_kg.evaluation.problem.types import parts
 
 _SMALL = 4  #: largest of "small-int"
-_DENSITY = 0.1  #: share of elements of a sparse array that are not zero
-_SIGNS = 65537  #: random signs repeat after this many (a prime): more cost more than the reference
 _KEPT_BYTES = KEPT_INPUTS_BYTES
-_BLOCK = 2**20  #: elements drawn at once
 
 
 class Inputs:
@@ -45,36 +43,36 @@ class Inputs:
         cached = self._kept.get(key)
         if cached is not None:
             return cached
-        arrays = generate(self._problem, sizes, variant, seed)
-        nbytes = sum(array.nbytes for array in arrays.values())
-        for array in arrays.values():
+        made = generate(self._problem, sizes, variant, seed)
+        nbytes = sum(array.nbytes for array in made.values())
+        for array in made.values():
             array.flags.writeable = False
         if nbytes <= min(self._free, _KEPT_BYTES // 4):
             self._free -= nbytes
-            self._kept[key] = arrays
-        return arrays
+            self._kept[key] = made
+        return made
 
 
 def generate(problem: Problem, sizes: Sizes, variant: int, seed: int) -> dict[str, Array]:
     """Inputs by argument name. Raises `BadInput` where the problem's inputs.py fails."""
-    arrays = distributed(problem, sizes, variant, seed)
+    made = distributed(problem, sizes, variant, seed)
     if problem.inputs_code is None:
-        return arrays
+        return made
     kind = levels(problem, variant)[-1]
-    return arrays | custom(problem, sizes, kind, [seed, _key("", variant, sizes)])
+    return made | custom(problem, sizes, kind, [seed, _key("", variant, sizes)])
 
 
 def distributed(problem: Problem, sizes: Sizes, variant: int, seed: int) -> dict[str, Array]:
     """The inputs that inputs.py does not make."""
     chosen = iter(levels(problem, variant))
-    arrays = {}
+    made = {}
     for arg in problem.inputs:
         if not arg.is_custom:
             kind, shape = arg.values[next(chosen)], arg.dimensions(sizes)
-            arrays[arg.name] = draw(
+            made[arg.name] = draw(
                 arg.at(sizes), kind, shape, [seed, _key(arg.name, variant, sizes)]
             )
-    return arrays
+    return made
 
 
 def factors(problem: Problem) -> tuple[int, ...]:
@@ -121,16 +119,11 @@ def move_by_one_ulp(
     The unit is eps of the declared type, not below `least`; `views` may be wider. Integer arrays
     are exact and stay as they are.
     """
-    rng = np.random.default_rng(seed)
-    for arg, view in _numbers(problem, views):
+    for number, (arg, view) in enumerate(_numbers(problem, views)):
         flat = parts(view)
-        if flat.dtype.kind != "f":
-            continue
-        eps = max(float(np.finfo(arg.dtype).eps), least)
-        signs = rng.choice([1 - eps, 1 + eps], min(flat.size, _SIGNS))
-        for start in range(0, flat.size, _SIGNS):  # a piece that fits the cache at a time
-            part = flat[start : start + _SIGNS]
-            np.multiply(part, signs[: part.size], out=part, casting="unsafe")
+        if flat.dtype.kind == "f":
+            eps = max(float(np.finfo(arg.dtype).eps), least)
+            arrays.move(flat, eps, arrays.secret([seed, number]))
 
 
 def _numbers(problem: Problem, views: Mapping[str, Array]) -> Iterator[tuple[Argument, Array]]:
@@ -146,60 +139,53 @@ def _key(name: str, variant: int, sizes: Sizes) -> int:
     return zlib.crc32(repr((name, variant, sorted(sizes.items()))).encode())
 
 
-def draw(arg: Argument, values: str, shape: tuple[int, ...], seed: list[int]) -> Array:
-    """One argument's array of this distribution, as are the fields of a struct."""
+def draw(
+    arg: Argument, values: str, shape: tuple[int, ...], seed: list[int], to: Array | None = None
+) -> Array:
+    """One argument's array of this distribution, as are the fields of a struct.
+
+    It is drawn into `to`, if that is given, whose floats may be wider.
+    """
+    array = np.empty(shape, arg.dtype) if to is None else to
     if arg.fields:
-        record = np.empty(shape, arg.dtype)
         for number, (field, leaf) in enumerate(arg.leaves.items()):
-            record[field] = draw(leaf, values, shape, [*seed, number])
-        return record
-    rng, array = np.random.default_rng(seed), np.empty(shape, arg.dtype)
-    flat = parts(array)
-    of_kind = _draw_float if arg.is_inexact else _draw_int
-    for start in range(0, flat.size, _BLOCK):  # what is drawn may be wider than what is wanted
-        part = flat[start : start + _BLOCK]
-        part[:] = of_kind(rng, arg, values, part.size)
-    if values == "sorted":
-        flat.sort()
+            draw(leaf, values, shape, [*seed, number], array[field])
+        return array
+    fill, key = _filling_floats if arg.is_inexact else _filling_integers, arrays.secret(seed)
+    kind, limits = fill(arg, values)
+    narrow = parts(np.empty(0, arg.dtype)).dtype.str[1:]
+    arrays.draw(parts(array), kind, key, narrow, **limits)
     return array
 
 
-def _draw_float(rng: np.random.Generator, arg: Argument, values: str, count: int) -> Array:
+def _filling_floats(arg: Argument, values: str) -> tuple[arrays.Kind, dict[str, float]]:
+    """How floats are drawn: kind, and limits of an `arrays.Drawing`."""
     low, high = arg.limits or (0.0, 1.0)
-    # of fp64 every bit varies, so that a candidate loses some where it takes inputs for fp32
-    kind = np.float64 if arg.type in ("float64", "complex128") else np.float32
-    match values:
-        case "normal":
-            return rng.standard_normal(count, dtype=kind)
-        case "uniform" | "sorted":
-            return rng.uniform(low, high, count)
-        case "sparse":
-            keep = rng.random(count, dtype=np.float32) < _DENSITY
-            return rng.standard_normal(count, dtype=kind) * keep
-        case "large-range":
-            decades = 2 if arg.type == "float16" else 4  # whose largest number is 65504
-            return rng.standard_normal(count) * 10.0 ** rng.uniform(-decades, decades, count)
-    return rng.integers(-_SMALL, _SMALL + 1, count)  # small-int
+    if values == "large-range":
+        decades = 2 if arg.type == "float16" else 4  # whose largest number is 65504
+        return "large-range", {"low": -decades, "high": decades}
+    kinds: dict[str, arrays.Kind] = {"normal": "normal", "sparse": "sparse", "sorted": "sorted"}
+    kinds |= {"uniform": "uniform"}
+    return kinds.get(values, "small-int"), {"low": low, "high": high}
 
 
-def _draw_int(rng: np.random.Generator, arg: Argument, values: str, count: int) -> Array:
+def _filling_integers(arg: Argument, values: str) -> tuple[arrays.Kind, dict[str, float]]:
+    """How integers are drawn, likewise."""
     info = np.iinfo(arg.dtype)
     low, high = map(int, arg.bounds or (info.min, info.max))
-    match values:
-        case "uniform" | "large-range" | "sorted":
-            return rng.integers(low, high, count, dtype=arg.dtype, endpoint=True)
-        case "normal":
-            middle, half = divmod(low + high, 2)
-            spread = min((high - low) / 6, 1e6)
-            drawn = np.rint(half / 2 + spread * rng.standard_normal(count))
-            near = np.clip(drawn, max(low - middle, -(2**31)), min(high - middle, 2**31))
-            # fp64 has no neighbours near 2^63: added as integers, which wrap around
-            moved: Array = near.astype(np.int64).astype(arg.dtype) + arg.dtype.type(middle)
-            return moved
-        case "sparse":
-            drawn = rng.integers(low, high, count, dtype=arg.dtype, endpoint=True)
-            return np.where(rng.random(count) < _DENSITY, drawn, min(max(0, low), high))
-    least, most = max(low, -_SMALL), min(high, _SMALL)
-    if least > most:  # the range has none of them: the nearest ones
-        least, most = (low, min(high, low + _SMALL)) if low > 0 else (max(low, high - _SMALL), high)
-    return rng.integers(least, most, count, endpoint=True)  # small-int
+    limits: dict[str, float] = {"start": low, "range": high - low + 1}
+    if values == "normal":
+        middle, half = divmod(low + high, 2)
+        # fp64 has no neighbours near 2^63: the middle is added as an integer, which wraps around
+        near = {"least": max(low - middle, -(2**31)), "most": min(high - middle, 2**31)}
+        spread = min((high - low) / 6, 1e6)
+        return "normal", {"start": middle, "mean": half / 2, "spread": spread, **near}
+    if values == "sparse":
+        return "sparse", {**limits, "rest": min(max(0, low), high)}
+    if values == "small-int":
+        least, most = max(low, -_SMALL), min(high, _SMALL)
+        if least > most:  # the range has none of them: the nearest ones
+            nearest = (low, min(high, low + _SMALL)), (max(low, high - _SMALL), high)
+            least, most = nearest[0] if low > 0 else nearest[1]
+        limits = {"start": least, "range": most - least + 1}
+    return "sorted" if values == "sorted" else "uniform", limits

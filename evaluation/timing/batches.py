@@ -12,7 +12,7 @@ Where writing new inputs takes longer than the calls, most batches only change a
 place. Times of batches with new inputs count then, if they are longer (timing.py).
 
 Metric "device": inputs lie masked until just before the call that works on them (sealing.py), and
-outputs must be what they were when the calls were over (cipher.py).
+outputs must be what they were when the calls were over (native/arrays.cpp).
 """
 
 import random

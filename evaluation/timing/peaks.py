@@ -144,21 +144,9 @@ def _usable() -> list[int]:
 def _nodes() -> list[list[int]]:
     """The usable CPUs of each memory node: copies are faster from the one that is near the GPU."""
     usable = _usable()
-    try:
-        lists = [path.read_text(encoding="utf-8") for path in sorted(_NODES.glob("node*/cpulist"))]
-    except OSError:
-        lists = []
-    nodes = [[cpu for cpu in usable if _contains(ranges, cpu)] for ranges in lists]
+    folders = sorted(_NODES.glob("node*"))
+    nodes = [[cpu for cpu in usable if (node / f"cpu{cpu}").exists()] for node in folders]
     return [node for node in nodes if node] or [usable]
-
-
-def _contains(ranges: str, cpu: int) -> bool:
-    """Whether a list as the kernel writes it ("0-3,8") has this number."""
-    for part in filter(None, ranges.strip().split(",")):
-        first, _, last = part.partition("-")
-        if int(first) <= cpu <= int(last or first):
-            return True
-    return False
 
 
 def _run(library: Path, cpus: Sequence[int], gpu: Gpu | None) -> str:

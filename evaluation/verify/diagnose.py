@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from regraph_kg.evaluation.native import arrays
 from regraph_kg.evaluation.problem.problem import RESULT, Array
 from regraph_kg.evaluation.problem.types import is_rounded, parts, wide
 from regraph_kg.evaluation.verify import large_outputs
@@ -22,7 +23,6 @@ from regraph_kg.evaluation.verify import large_outputs
 LENGTH = 1500  # characters of a whole diagnosis at most
 _EXAMPLES = 3
 _NEAR = 2.0**-10  # how far off, relative to itself, a finite part is beside one that is not
-_CHUNK = 2**16  # elements compared at once: what is computed of them stays in the cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,28 +70,12 @@ def mismatch(
         return truth.fault(name, output)
     assert isinstance(output, np.ndarray | large_outputs.Sampled)
     actual = truth.of(output)
-    bad = None if _agrees(actual, truth) else wrong_elements(actual, truth, nan_fails)
-    if bad is None or not bad.any():
+    bad = wrong_elements(actual, truth, nan_fails)
+    if not bad.any():
         return truth.blocks.fault(name, output) if truth.blocks else None
     if truth.at is not None:
         return _of_sample(name, actual, truth, bad)
     return _explained(name, actual, truth, bad, poison)
-
-
-def _agrees(output: Array, truth: ExpectedOutput) -> bool:
-    """Whether all is right and finite: the quick way, a piece that fits the cache at a time."""
-    flat, values = output.reshape(-1), truth.values.reshape(-1)
-    if not is_rounded(output):
-        return not wrong_elements(output, truth, nan_fails=True).any()
-    allowed = np.asarray(truth.tolerance)
-    spread = np.broadcast_to(allowed, output.shape).reshape(-1) if allowed.ndim else None
-    with np.errstate(invalid="ignore", over="ignore"):
-        for start in range(0, flat.size, _CHUNK):
-            part = slice(start, start + _CHUNK)
-            off = np.abs(np.subtract(wide(flat[part]), values[part]))
-            if not (off <= (allowed if spread is None else spread[part])).all():
-                return False
-    return True
 
 
 def wrong_elements(output: Array, truth: ExpectedOutput, nan_fails: bool = True) -> Array:
@@ -100,6 +84,8 @@ def wrong_elements(output: Array, truth: ExpectedOutput, nan_fails: bool = True)
         if isinstance(truth.tolerance, float) and truth.tolerance > 0:
             return np.asarray(_distances(output, truth.values) > truth.tolerance)
         return np.asarray(output != truth.values)
+    if output.dtype.kind == "f":
+        return arrays.wrong(output, truth.values, truth.tolerance, nan_fails=nan_fails)
     actual = wide(output)
     with np.errstate(invalid="ignore", over="ignore"):
         difference = np.abs(actual - truth.values)
@@ -109,15 +95,12 @@ def wrong_elements(output: Array, truth: ExpectedOutput, nan_fails: bool = True)
 
 
 def _equal_specials(actual: Array, values: Array) -> Array:
-    """Whether elements that are not finite are equal, part by part."""
+    """Whether complex numbers that are not finite are equal, part by part."""
     output, truth = parts(actual), parts(values)
-    same: Array = np.asarray((np.isnan(output) & np.isnan(truth)) | (output == truth))
-    if actual.dtype.kind != "c":
-        return same.reshape(actual.shape)
+    same = (np.isnan(output) & np.isnan(truth)) | (output == truth)
     with np.errstate(invalid="ignore"):
         near = np.isfinite(truth) & (np.abs(output - truth) <= _NEAR * np.abs(truth))
-    same = np.logical_or(same, near)
-    return np.asarray(same.reshape(*actual.shape, 2).all(axis=-1))
+    return np.asarray((same | near).reshape(*actual.shape, 2).all(axis=-1))
 
 
 def _distances(output: Array, values: Array) -> Array:

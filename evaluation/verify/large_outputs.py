@@ -17,11 +17,12 @@ a product's element off by less than sqrt(columns) tolerances; floats that a sor
 -0 and +0 are reported as wrong.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from regraph_kg.evaluation.native import arrays
 from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes
 from regraph_kg.evaluation.problem.types import parts, wide
 
@@ -29,7 +30,7 @@ LARGE_BYTES = 64 * 2**20  # bytes of a call's arrays above which a declared chea
 _WHOLE_BYTES = 4 * 2**20  # outputs above this are compared by a sample
 _SAMPLES, _ENDS = 2**19, 4096
 """Elements of a verified call: a series has two for each doubling of its batches, kept."""
-_BLOCK, _SPREAD = 1024, 4.0
+_SPREAD = 4.0
 _VECTORS = 4
 _CHUNK = 2**18
 
@@ -127,8 +128,8 @@ class Blocks:
             return None
         first, count = int(np.argmax(bad)), int(np.count_nonzero(bad))
         return (
-            f"{name}: {count} of {bad.size} blocks of {_BLOCK} numbers are wrong, the first is"
-            f" block {first}: its sum with random weights is not the expected one"
+            f"{name}: {count} of {bad.size} blocks of {arrays.BLOCK} numbers are wrong, the first"
+            f" is block {first}: its sum with random weights is not the expected one"
         )
 
 
@@ -140,7 +141,7 @@ def blocks(truth: Sampled, deviation: Array, tolerance: Array | float, seed: int
     widest = _SPREAD * float(np.max(tolerance, initial=0.0))
     largest = float(np.max(np.abs(truth.elements), initial=0.0)) or 1.0
     with np.errstate(invalid="ignore"):
-        near = widest * (_BLOCK**0.5 + np.abs(wide(truth.sums)) / largest)
+        near = widest * (arrays.BLOCK**0.5 + np.abs(wide(truth.sums)) / largest)
     return Blocks(truth.sums, near + deviation, seed)
 
 
@@ -150,24 +151,9 @@ def sums_of_blocks(output: Array, seed: int) -> Array:
         return np.zeros(0)
     flat, rng = parts(output), np.random.default_rng(seed)
     if flat.dtype.kind == "f":
-        return _weighed(flat, 2.0 * rng.integers(0, 2, _BLOCK) - 1.0)
-    odd = rng.integers(0, 2**63, _BLOCK, dtype=np.uint64) << np.uint64(1) | np.uint64(1)
-    return _weighed(flat.view(f"u{flat.itemsize}"), odd)
-
-
-def _weighed(flat: Array, weights: Array) -> Array:
-    whole = flat.size // _BLOCK
-    sums = np.empty(-(-flat.size // _BLOCK), weights.dtype)
-    step = _CHUNK // _BLOCK
-    with np.errstate(invalid="ignore", over="ignore"):
-        for start in range(0, whole, step):
-            end = min(start + step, whole)
-            rows = flat[start * _BLOCK : end * _BLOCK].reshape(-1, _BLOCK)
-            sums[start:end] = rows.astype(weights.dtype) @ weights
-        rest = flat[whole * _BLOCK :].astype(weights.dtype)
-        if rest.size:
-            sums[whole] = rest @ weights[: rest.size]
-    return sums
+        return arrays.sums(flat, 2.0 * rng.integers(0, 2, arrays.BLOCK) - 1.0)
+    odd = rng.integers(0, 2**63, arrays.BLOCK, dtype=np.uint64) << np.uint64(1) | np.uint64(1)
+    return arrays.sums(flat.view(f"u{flat.itemsize}"), odd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,12 +243,9 @@ class Arranged:
 def ordered(output: Array, seed: int) -> Ordered:
     """Order and digest of a sorted output."""
     flat = output.reshape(-1)
-    for start in range(0, flat.size, _CHUNK):
-        part = flat[start : start + _CHUNK + 1]
-        bad = ~(part[:-1] <= part[1:])
-        if bad.any():
-            at = start + int(np.argmax(bad))
-            return Ordered(f"[{at}] is {flat[at]}, the next is {flat[at + 1]}", 0)
+    at = arrays.descent(flat)
+    if at < flat.size:
+        return Ordered(f"[{at}] is {flat[at]}, the next is {flat[at + 1]}", 0)
     return Ordered(None, _digest(flat, seed))
 
 
@@ -284,19 +267,4 @@ def _times(matrix: Array, vectors: Array) -> Array:
 
 def _digest(flat: Array, seed: int) -> int:
     """A sum over the elements' bits, each scrambled: equal for equal multisets, in any order."""
-    key, odd = np.random.default_rng(seed).integers(0, 2**63, 2, dtype=np.uint64)
-    odd = (odd << np.uint64(1)) | np.uint64(1)
-    total = 0
-    for part in _chunks(flat):
-        mixed = part.view(f"u{part.itemsize}").astype(np.uint64) ^ key
-        mixed *= odd
-        mixed ^= mixed >> np.uint64(32)
-        mixed *= odd
-        mixed ^= mixed >> np.uint64(29)
-        total += int(mixed.sum(dtype=np.uint64))
-    return total % 2**64
-
-
-def _chunks(flat: Array) -> Iterator[Array]:
-    for start in range(0, flat.size, _CHUNK):
-        yield flat[start : start + _CHUNK]
+    return arrays.multiset(flat.view(f"u{flat.itemsize}"), arrays.secret([seed]))

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.native import arrays
 from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes, shape_text
 from regraph_kg.evaluation.problem.rows import require_room, settled
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
@@ -26,6 +27,10 @@ REFERENCE = "the reference (serial.cpp with fp64 types, or reference.cpp)"
 _PATIENCE_SECONDS = 120.0
 _LARGE_BYTES = 32 * 2**20
 """A shape with more gets a process and memory of its own, which it does not keep for long."""
+
+
+class TooSlow(BadInput):
+    """A call of trusted code did not end in time."""
 
 
 class Runner:
@@ -141,7 +146,7 @@ class Runner:
         if failure:
             late = failure.outcome is Outcome.TIMED_OUT
             remedy = "; make the shape smaller, or this code faster" if late else ""
-            raise BadInput(
+            raise (TooSlow if late else BadInput)(
                 f"problem {self._problem.name}: {self._name} fails: {failure.diagnosis}{remedy}"
             )
 
@@ -149,4 +154,4 @@ class Runner:
 def put(inputs: Mapping[str, Array], views: Mapping[str, Array]) -> None:
     """Copy arrays by argument name into those of a call."""
     for name, view in views.items():
-        view[...] = inputs[name]
+        arrays.copy(inputs[name], view)

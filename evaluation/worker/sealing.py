@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from regraph_kg.evaluation.native import arrays
 from regraph_kg.evaluation.problem.problem import Array
 from regraph_kg.evaluation.problem.types import bits
-from regraph_kg.evaluation.worker.cipher import BLOCK_BYTES, Cipher, Secret
 from regraph_kg.evaluation.worker.shared_memory import (
     MAX_SEALED,
     PART,
@@ -28,7 +28,7 @@ from regraph_kg.evaluation.worker.shared_memory import (
     SharedMemory,
 )
 
-_WORDS = BLOCK_BYTES // 8  # words of 64 bits in a block of the keystream, or an entry
+_WORDS = arrays.STREAM_BYTES // 8  # words of 64 bits in a block of the keystream, or an entry
 _MOST_ELEMENTS = MAX_SEALED // 2  # elements of one batch; the rest of the table is for arrays
 
 
@@ -36,7 +36,7 @@ _MOST_ELEMENTS = MAX_SEALED // 2  # elements of one batch; the rest of the table
 class Seal:
     """The key of one batch's inputs, and of its outputs' digests."""
 
-    key: Secret
+    key: arrays.Secret
     parts: Array  # PART of each call of the batch
     entries: int  # used of the shared memory's table
     outputs: int = 0  # how many of those, the last ones, are outputs
@@ -46,8 +46,8 @@ class Seal:
 class Sealing:
     """Masks inputs of one batch after another into shared memory, and lists them in its table."""
 
-    def __init__(self, shared: SharedMemory, cipher: Cipher | None) -> None:
-        self.shared, self._cipher = shared, cipher
+    def __init__(self, shared: SharedMemory) -> None:
+        self.shared = shared
         self.begin()
 
     def begin(self) -> None:
@@ -58,12 +58,11 @@ class Sealing:
 
     def whole(self, inputs: Mapping[str, Array], places: Mapping[str, ArrayPlace]) -> None:
         """The next call has these arrays."""
-        assert self._cipher, "masks need the cipher"
         block = self._blocks
         self._list(places)
         for name, place in places.items():
             plain = inputs[name].reshape(-1).view(np.uint8)
-            self._cipher.mask(plain, self.shared.raw(place), block, self._key)
+            arrays.mask(plain, self.shared.raw(place), block, self._key)
             block += _blocks(place)
 
     def lying(self, places: Mapping[str, ArrayPlace]) -> None:
@@ -109,10 +108,19 @@ class Sealing:
         self._add(np.array(entries, SEALED))
         return Seal(self._key, parts, self._count, len(entries), len(outputs))
 
-    def digest(self, outputs: Iterable[ArrayPlace], key: Secret) -> int:
-        """Digest of what one call's outputs are now."""
-        assert self._cipher, "digests need the cipher"
-        return self._cipher.digest(map(self.shared.raw, outputs), key)
+    def digest(self, outputs: Iterable[ArrayPlace], key: arrays.Secret) -> int:
+        """Digest of what one call's outputs are now.
+
+        A GPU works on while its process stands still, and outputs are copied from it later: work
+        could be put off until the clock has stopped. Therefore the harness publishes a digest of
+        each call's outputs before it says that the batch is done, under the batch's key. What is
+        verified must have the same one.
+
+        Not covered: metric "call", where a GPU may write to host memory that the candidate has
+        registered; and who makes the bits that tolerances leave free fit a digest, within the time
+        that is not counted.
+        """
+        return arrays.digest(map(self.shared.raw, outputs), key)
 
     def _list(self, places: Mapping[str, ArrayPlace]) -> None:
         entries = []
@@ -129,7 +137,7 @@ class Sealing:
 
 def _blocks(place: ArrayPlace) -> int:
     """Blocks of the keystream that an array takes."""
-    return -(-place.nbytes // BLOCK_BYTES)
+    return -(-place.nbytes // arrays.STREAM_BYTES)
 
 
 def _elements(at: Array, values: Array, offset: int) -> Array:

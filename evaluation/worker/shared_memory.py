@@ -7,7 +7,7 @@ One anonymous file (memfd: nothing in /dev/shm, gone with its last user):
     parts          PART[MAX_BATCH]: entries of `sealed` to unseal before each of these calls
     rows           uint64[calls][arguments]: one prepared call a row: an array's offset from the
                    shared memory's start, or a scalar's bits
-    digests        uint64[MAX_BATCH], metric "device": of each call's outputs (cipher.py)
+    digests        uint64[MAX_BATCH], metric "device": of each call's outputs (native/arrays.cpp)
     spans          SPAN[MAX_SPANS]: bytes to copy to the device, or back
     guards         pages that the worker makes inaccessible
     sealed         SEALED[MAX_SEALED], metric "device": see sealing.py
@@ -19,6 +19,7 @@ device.
 
 import contextlib
 import ctypes
+import errno
 import fcntl
 import math
 import mmap
@@ -32,6 +33,7 @@ from typing import Any
 import numpy as np
 
 from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.native import arrays
 from regraph_kg.evaluation.problem.problem import RESULT, Argument, Array, Problem, Sizes
 from regraph_kg.evaluation.rules import Defences
 
@@ -216,8 +218,6 @@ class SharedMemory:
         table[:] = np.asarray(guards, np.uint64) + np.uint64(self._base)
         self._rows = [self._row(call) for call in calls]
         self._calls = tuple(calls)
-        self._libc = ctypes.CDLL(None)
-        self._libc.memcmp.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
         self._patterned: set[ArrayPlace] = set()
 
     def reset(self, nonce: int, defences: Defences) -> None:
@@ -248,9 +248,7 @@ class SharedMemory:
 
     def holds(self, place: ArrayPlace, array: Array) -> bool:
         """Whether the array at `place` equals `array` byte for byte."""
-        placed, expected = self.view(place).ctypes.data, np.ascontiguousarray(array).ctypes.data
-        different: int = self._libc.memcmp(placed, expected, place.nbytes)
-        return different == 0
+        return arrays.equal(self.raw(place), array)
 
     def span(self, place: ArrayPlace) -> tuple[int, int]:
         """First and last byte (exclusive) of the array with its gaps, from the start."""
@@ -275,8 +273,7 @@ class SharedMemory:
         return self._base + place.offset
 
     def fill(self, place: ArrayPlace, byte: int) -> None:
-        start = self._base + place.offset
-        self._bytes[start : start + place.nbytes] = byte
+        arrays.fill(self.raw(place), byte)
 
     def set_canaries(self, place: ArrayPlace, *, pattern: bool) -> None:
         """Fill the gaps around an array: with CANARY, or so that any sum there shows."""
@@ -355,9 +352,14 @@ def _allocated(nbytes: int, name: str) -> tuple[int, mmap.mmap]:
     """An anonymous file of this size, which nobody can shrink, and the memory in it."""
     descriptor = os.memfd_create("regraph", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
-        os.posix_fallocate(descriptor, 0, nbytes)
+        os.truncate(descriptor, nbytes)
         fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
-        return descriptor, mmap.mmap(descriptor, nbytes)
+        memory = mmap.mmap(descriptor, nbytes)
+        # the kernel zeroes 3 GB/s on one core: pages are made on several, then it makes the rest
+        if not arrays.populate(np.frombuffer(memory, np.uint8)):
+            raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+        os.posix_fallocate(descriptor, 0, nbytes)
+        return descriptor, memory
     except OSError as error:
         os.close(descriptor)
         raise ToolError(

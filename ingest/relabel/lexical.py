@@ -190,7 +190,10 @@ class LexicalRule:
         # A draw of two techniques decides for neither.
         if any(rival.score >= first.score for rival in rivals):
             return None
-        technique = lexicon.recognize(shortlist.label)
+        label = shortlist.label
+        # Whole, without brackets, or "NAME for X".
+        ways = filter(None, dict.fromkeys((label, without_brackets(label), _head_of(label))))
+        technique = next(filter(None, map(lexicon.named, ways)), None)
         return technique if technique == first.technique.id else None
 
 
@@ -220,12 +223,8 @@ class _Lexicon:
         self._known = known
         self._long = sorted(word for word in known if len(word) >= SHORTEST_TYPO)
 
-    def recognize(self, label: str) -> str | None:
-        """The one technique that `label` surely names: whole, without brackets, or "NAME for X"."""
-        ways = dict.fromkeys((label, without_brackets(label), _head_of(label)))
-        return next(filter(None, map(self._named, filter(None, ways))), None)
-
-    def _named(self, text: str) -> str | None:
+    def named(self, text: str) -> str | None:
+        """The one technique that a text surely names."""
         words = [self._mended(word) for word in spelling(text).split()]
         found = set(self._holding(frozenset(stems(" ".join(words))), _tokens(text)))
         if len(found) != 1:

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compare import Comparison
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.hosts.process import JudgeProcess
+from regraph_kg.evaluation.hosts.pool import JudgeProcess
 from regraph_kg.evaluation.problem.problem import comparable
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.settings import Settings
@@ -69,7 +69,6 @@ class JudgeDesk:
                     " start the server anew, with a larger --judge-seconds if need be"
                 )
             if self._process is None or self._thread is None:
-                # one thread for all questions: the kernel ends the process with it
                 self._process, self._thread = JudgeProcess(), ThreadPoolExecutor(1, "judge")
             began, left = time.monotonic(), self.left
             asked = self._thread.submit(self._process.ask, call, self._settings, *args)
@@ -104,6 +103,7 @@ def _opened(settings: Settings) -> Judge:
 def evaluate(settings: Settings, problem: str, candidate: Candidate, grade: Grade) -> EvalReport:
     """Judge a candidate; `BadInput` where the problem has an error."""
     judge = _opened(settings)
+    # no check of the problem changes what the source rules refuse
     find = find_problem if is_refused(candidate) else good_problem
     return judge.evaluate(candidate, find(settings, problem), grade=grade)
 

@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import RLock
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.graph import GraphStore
 from regraph_kg.llm.embedder import place
 from regraph_kg.models.graph import Example, KnownFailure, Vector
 from regraph_kg.models.next_steps import NextSteps
@@ -27,11 +26,14 @@ from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.sources import code_of
 from regraph_kg.wiring.stores import open_store
 
+if TYPE_CHECKING:  # only wiring knows a store
+    from regraph_kg.backends.store import GraphStore
+
 
 class Graph:
     """An open technique graph; use `open_graph`, and close it."""
 
-    def __init__(self, settings: Settings, store: GraphStore) -> None:
+    def __init__(self, settings: Settings, store: "GraphStore") -> None:
         self._settings, self._store = settings, store
         self._lock = RLock()
         self._devices: dict[Target, str] = {}

@@ -133,7 +133,10 @@ class Bolt:
                     with self._session(neo4j.WRITE_ACCESS) as session:
                         return session.execute_write(lambda tx: work(self._query(tx)))
                 except (exceptions.IncompleteCommit, exceptions.Neo4jError, Overtaken) as error:
-                    if clash == CLASH_TRIES or not _is_clash(error):
+                    # another writer was in the way: the next try sees its changes
+                    first = (exceptions.ConstraintError, exceptions.IncompleteCommit, Overtaken)
+                    met = getattr(error, "code", None) in (GONE_MEANWHILE, DEADLOCK)
+                    if clash == CLASH_TRIES or not (met or isinstance(error, first)):
                         raise
                 time.sleep(FIRST_RETRY_SECONDS * 2**clash)
                 clash += 1
@@ -375,13 +378,6 @@ class _HiddenRows(list[object]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} rows>"
-
-
-def _is_clash(error: Exception) -> bool:
-    """Whether another writer was in the way, so that the next try sees its changes."""
-    if isinstance(error, exceptions.ConstraintError | exceptions.IncompleteCommit | Overtaken):
-        return True
-    return getattr(error, "code", None) in (GONE_MEANWHILE, DEADLOCK)
 
 
 def _embedded_failure(folder: Path) -> str:

@@ -114,7 +114,10 @@ def start(folder: Path, password: str) -> tuple[Any, int, Callable[[], int]]:
     )
     server.start()
     _prepare(server.get_database(DATABASE))
-    listener = _bolt_listener(server)
+    plugins = [plugin for plugin in server._java_server.getPlugins() if _is_bolt(plugin)]
+    field = plugins[0].getClass().getDeclaredField("listener")
+    field.setAccessible(True)
+    listener = field.get(plugins[0])
     active = listener.getClass().getDeclaredField("activeConnections")
     active.setAccessible(True)
     return server, int(listener.getPort()), lambda: int(active.get(listener).size())
@@ -167,13 +170,8 @@ def _prepare(database: Any) -> None:
         database.command("sql", statement)
 
 
-def _bolt_listener(server: Any) -> Any:
-    for plugin in server._java_server.getPlugins():
-        if plugin.getClass().getSimpleName() == "BoltProtocolPlugin":
-            listener = plugin.getClass().getDeclaredField("listener")
-            listener.setAccessible(True)
-            return listener.get(plugin)
-    raise RuntimeError("arcadedb-embedded brought no Bolt plugin")
+def _is_bolt(plugin: Any) -> bool:
+    return bool(plugin.getClass().getSimpleName() == "BoltProtocolPlugin")
 
 
 def _detach(folder: Path) -> None:

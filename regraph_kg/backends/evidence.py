@@ -142,6 +142,10 @@ class Evidence:
 
 def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]:
     """Properties of the (:Trajectory) node with id `key`; nulls are left out by the store."""
+    # The sender's own fields, except those of measurements and failures, which hold their own.
+    steps = {str(number): step.own for number, step in enumerate(trajectory.steps, 1) if step.own}
+    by_place = {"trajectory": trajectory.own, "source": trajectory.source.own, "steps": steps}
+    present = {place: fields for place, fields in by_place.items() if fields}
     return {
         "id": key,
         "ref": trajectory.ref,
@@ -149,7 +153,7 @@ def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]
         "target": trajectory.target,
         "disclosed": stored_disclosure(trajectory.disclosed),
         **trajectory.source.model_dump(include=_SOURCE),
-        "own": _sender_fields(trajectory),
+        "own": json.dumps(present) if present else None,
         "learner": evidence.learner,
         "steps": len(trajectory.steps),
         "path": list(evidence.path),
@@ -258,14 +262,6 @@ def _order(measurement: Measurement) -> tuple[float, int, str, str, str, str, st
     """Its place in that order; no two measurements of a step share one."""
     who = (measurement.device, measurement.toolchain, measurement.evaluator, measurement.metric)
     return (measurement.time, judge_version(measurement), measurement.run, *who)
-
-
-def _sender_fields(trajectory: Trajectory) -> str | None:
-    """The sender's own fields as JSON, except those of measurements and failures."""
-    steps = {str(number): step.own for number, step in enumerate(trajectory.steps, 1) if step.own}
-    by_place = {"trajectory": trajectory.own, "source": trajectory.source.own, "steps": steps}
-    present = {place: fields for place, fields in by_place.items() if fields}
-    return json.dumps(present) if present else None
 
 
 def latest(measured: Measurements) -> dict[str, Any]:

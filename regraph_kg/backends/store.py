@@ -1,4 +1,8 @@
-"""BoltStore: the GraphStore of Neo4j and of the embedded store.
+"""GraphStore: a technique graph in Neo4j, or in the embedded store.
+
+The docstrings are the contract; `tests/contract` runs the same tests against every store. Every
+method raises `StoreError` when the store is unreachable, foreign, of another version than ours, or
+refuses us; nothing is half-written then.
 
 A search leaves out its own problem: what that problem's trajectories contribute is summed when it
 asks, and subtracted from NEXT. Not covered: on Neo4j a reader may meet a commit while it is
@@ -24,9 +28,10 @@ from regraph_kg.backends.statistics import (
     together,
 )
 from regraph_kg.errors import StoreError
-from regraph_kg.graph import SCHEMA_VERSION, Embed, Replan
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import (
+    SCHEMA_VERSION,
+    Embed,
     EmbeddingProgress,
     EmbeddingSpace,
     Example,
@@ -37,6 +42,7 @@ from regraph_kg.models.graph import (
     Neighbourhood,
     Provenance,
     PurgeCounts,
+    Replan,
     StoredTrajectory,
     Successor,
     TransitionStats,
@@ -61,21 +67,26 @@ _ByPair = dict[Pair, dict[RowKey, Counts]]
 
 
 def in_one_read(
-    method: Callable[Concatenate["BoltStore", Query, P], T],
-) -> Callable[Concatenate["BoltStore", P], T]:
+    method: Callable[Concatenate["GraphStore", Query, P], T],
+) -> Callable[Concatenate["GraphStore", P], T]:
     """The method in a read transaction, whose statements it asks."""
 
     @wraps(method)
-    def reading(self: "BoltStore", /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def reading(self: "GraphStore", /, *args: P.args, **kwargs: P.kwargs) -> T:
         return self._bolt.read(lambda ask: method(self, ask, *args, **kwargs))
 
     return reading
 
 
-class BoltStore(OnBolt):
-    """A technique graph behind a Bolt connection; `graph.GraphStore` is the contract."""
+class GraphStore(OnBolt):
+    """A technique graph. One client, one thread; open one per process."""
 
     def apply_schema(self, *, rebuild: bool = False) -> None:
+        """Make an empty database a graph of our version; idempotent.
+
+        Raises `StoreError` for a graph of another version or in the midst of a rebuild, unless
+        `rebuild` is what comes next, and for a database that is not ours.
+        """
         # A database is ours when it carries our stamp, (:Meta), which the last statement of
         # cypher/schema.cypher writes. Each may run again, after a kill or beside another process.
         (row,) = self._bolt.rows("read_stamp")
@@ -110,6 +121,7 @@ class BoltStore(OnBolt):
             )
 
     def add_techniques(self, techniques: Sequence[Technique]) -> int:
+        """Add those whose id is unknown, extend the aliases of those known; count the new ones."""
 
         def add(ask: Query) -> int:
             added = write.create_techniques(ask, techniques)
@@ -119,12 +131,29 @@ class BoltStore(OnBolt):
         return self._bolt.write(add)
 
     def merge(self, plans: Sequence[MergePlan]) -> MergeCounts:
+        """Merge trajectories in one transaction: each wholly, at most once, whoever else writes.
+
+        A known trajectory adds only measurements and failures whose key is new, and keeps its
+        disclosure. `MergeCounts.conflicts` refuses a `ref` of other content and a trajectory that
+        cannot have the content that it claims; the rest of the batch goes on. A technique that
+        neither the store nor the plans know fails the whole batch.
+        """
         return self._bolt.write(partial(write.merge, plans=plans)) if plans else MergeCounts()
 
     def rebuild(self, techniques: Sequence[Technique], replan: Replan) -> Iterator[tuple[int, int]]:
+        """Write the graph anew from its trajectories, under the names that `replan` finds.
+
+        `techniques` are set as they are; those that nobody uses then go. Yields trajectories done
+        and all. Until it ends, every other command refuses the graph; a call that was stopped
+        loses nothing and is made again.
+        """
         return write.rebuild(self._bolt, techniques, replan)
 
     def purge(self, origin: Provenance) -> Iterator[PurgeCounts]:
+        """Delete everything that came from one origin, as if the graph had never known it.
+
+        Yields the counts so far, after each transaction; a stopped call is made again.
+        """
         # Ids first, then portions: what is ingested meanwhile stays, and locks are held shortly.
         total = PurgeCounts()
         rows = self._bolt.rows("trajectories_of", by=origin.by, value=origin.value)
@@ -136,10 +165,12 @@ class BoltStore(OnBolt):
         yield total + PurgeCounts(techniques=self._bolt.write(write.delete_idle_techniques))
 
     def count_of(self, origin: Provenance) -> PurgeCounts:
+        """The counts that `purge` would delete, techniques and names aside."""
         (row,) = self._bolt.rows("purge_count", by=origin.by, value=origin.value)
         return PurgeCounts(**row)
 
     def techniques(self, target: Target | None = None) -> tuple[Technique, ...]:
+        """All techniques but the initial states, ordered by id."""
         rows = self._bolt.rows("techniques")
         every = (Technique.model_validate(row["technique"]) for row in rows)
         return tuple(
@@ -158,6 +189,12 @@ class BoltStore(OnBolt):
         limit: int = 32,
         exclude_problem: str | None = None,
     ) -> Neighbourhood:
+        """Successors of `technique` seen in an example; none for an unknown technique.
+
+        No model's learned tries outweigh the rest (`Successor`). `exclude_problem` leaves out
+        what that problem's trajectories contribute. Beside writers on Neo4j, a count may for an
+        instant be one trajectory off.
+        """
         # Neo4j may show a technique that another transaction makes or deletes, in part.
         rows = [
             row
@@ -180,6 +217,10 @@ class BoltStore(OnBolt):
     def pooled(
         self, target: Target, *, device: str, exclude_problem: str | None = None
     ) -> tuple[Successor, ...]:
+        """Every technique of `target` but the start, after any other technique; by id.
+
+        The figures of all neighbourhoods, added up. The cost grows with techniques and pairs.
+        """
         known = self._from_all(f"{target}/", exclude_problem)
         start = start_id(target)
         sums: defaultdict[str, dict[RowKey, Counts]] = defaultdict(dict)
@@ -220,19 +261,32 @@ class BoltStore(OnBolt):
         exclude_problem: str | None = None,
         near: Vector | None = None,
     ) -> tuple[Example, ...]:
-        return vectors.of_pair(
-            ask,
-            near,
+        """Examples of one transition, best first.
+
+        Order: similarity to `near` if given (exact; those without a vector last), disclosed code,
+        verified on `device`, verified anywhere, given before learned, effect (there, else the
+        latest), id. `BadInput` for a vector of another space.
+        """
+        rows = ask(
+            "examples",
             source=source,
             target=target,
             device=device or "",
             limit=min(limit, MOST_ROWS),
             exclude_problem=exclude_problem,
+            property=vectors.property_of(ask, near) if near else vectors.PROPERTIES["text"],
+            vector=vectors.floats(near.packed) if near else None,
         )
+        return vectors.read_examples(rows)
 
     def failures(
         self, source: str, target: str, *, exclude_problem: str | None = None, limit: int = 3
     ) -> tuple[KnownFailure, ...]:
+        """Failures of one transition, the most instructive first; one problem's equal ones once.
+
+        Order: with a diagnosis, with code, the newest, id. Answers without code say nothing of the
+        transition and are left out.
+        """
         rows = self._bolt.rows(
             "failures",
             pair=Pair(source, target).id,
@@ -255,17 +309,30 @@ class BoltStore(OnBolt):
         target: Target | None = None,
         exclude_problem: str | None = None,
     ) -> tuple[Example, ...]:
+        """The `k` examples nearest to `vector`, whatever their transition; `BadInput` as above.
+
+        Exact in a small graph; in a large one a few of many may be missed (docs/embeddings.md).
+        """
         return vectors.nearest(ask, vector, target, min(k, MOST_ROWS), exclude_problem)
 
     def embedding_space(self) -> EmbeddingSpace | None:
+        """The space of the examples' vectors; None before the first ones."""
         return self._bolt.read(vectors.space_of)
 
     def embed(
         self, space: EmbeddingSpace, embed: Embed, *, change: bool = False
     ) -> Iterator[EmbeddingProgress]:
+        """Give a vector to every example that has none; the first ones decide the graph's space.
+
+        Code or text that is not disclosed gets none. New examples have none before this call. An
+        unfinished call loses nothing and is made again. `BadInput` for another space than the
+        graph's, unless `change`: its vectors are cleared first, and meanwhile only what has a new
+        vector is found by one.
+        """
         return vectors.embed_examples(self._bolt, space, embed, change=change)
 
     def transitions(self) -> tuple[TransitionStats, ...]:
+        """Every NEXT row that counts something, ordered by source, target, device."""
         answer = []
         # Ordered by pair and device, and so is the answer.
         for pair, by_key in self._from_all("", None).items():
@@ -279,6 +346,7 @@ class BoltStore(OnBolt):
         return tuple(answer)
 
     def stats(self) -> GraphStats:
+        """Totals."""
         rows = self._bolt.rows("count_trajectories")
         by_target: dict[Target, int] = {row["target"]: row["trajectories"] for row in rows}
         # A pair has a row for each device.
@@ -296,9 +364,11 @@ class BoltStore(OnBolt):
         )
 
     def export(self) -> Iterator[Trajectory]:
+        """Every trajectory with its resolved technique ids and measurements, ordered by id."""
         return (stored.trajectory for stored in self.stored())
 
     def stored(self) -> Iterator[StoredTrajectory]:
+        """The same, and how each step's technique was found."""
         last = ""
         # A transaction for each page: a whole graph does not fit in memory.
         while page := self._bolt.read(partial(write.page_of_trajectories, after=last, limit=PAGE)):

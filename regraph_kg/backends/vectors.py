@@ -25,8 +25,8 @@ import numpy as np
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.evidence import Pair
 from regraph_kg.errors import BadInput, StoreError
-from regraph_kg.graph import Embed
 from regraph_kg.models.graph import (
+    Embed,
     EmbeddedKind,
     EmbeddingProgress,
     EmbeddingSpace,
@@ -54,22 +54,11 @@ def space_of(ask: Query) -> EmbeddingSpace | None:
     return EmbeddingSpace(row["model"], row["dimension"], row["prompts"] or "")
 
 
-def of_pair(ask: Query, vector: Vector | None, **choice: object) -> tuple[Example, ...]:
-    """Examples of one transition, nearest to `vector` first, if given; exact."""
-    rows = ask(
-        "examples",
-        property=_property(ask, vector) if vector else PROPERTIES["text"],
-        vector=floats(vector.packed) if vector else None,
-        **choice,
-    )
-    return _examples(rows)
-
-
 def nearest(
     ask: Query, vector: Vector, target: Target | None, limit: int, exclude_problem: str | None
 ) -> tuple[Example, ...]:
     """The nearest of all examples, or of those for `target`."""
-    name = _property(ask, vector)
+    name = property_of(ask, vector)
     parameters: dict[str, Any] = {
         "property": name,
         "vector": floats(vector.packed),
@@ -83,9 +72,9 @@ def nearest(
     while serving and candidates <= MOST_CANDIDATES:
         rows = ask("vectors_nearest", candidates=candidates, **parameters)
         if len(rows) == limit:
-            return _examples(rows)
+            return read_examples(rows)
         candidates *= 4
-    return _examples(ask("vectors_scan", **parameters))
+    return read_examples(ask("vectors_scan", **parameters))
 
 
 def floats(packed: bytes) -> list[float]:
@@ -102,7 +91,7 @@ def space_mismatch(graph_space: EmbeddingSpace, other_space: EmbeddingSpace) -> 
     )
 
 
-def _property(ask: Query, vector: Vector) -> str:
+def property_of(ask: Query, vector: Vector) -> str:
     """The property of the vectors that compare with `vector`."""
     space = space_of(ask)
     if space is None:
@@ -112,23 +101,19 @@ def _property(ask: Query, vector: Vector) -> str:
     return PROPERTIES[vector.kind]
 
 
-def _examples(rows: Iterable[GraphRow]) -> tuple[Example, ...]:
-    return tuple(
-        Example.read(
-            row["example"]
-            | {"source": row["source"], "target": row["target"], "similarity": _similarity(row)}
-        )
-        for row in rows
-        if Example.is_complete(row["example"])
-    )
-
-
-def _similarity(row: GraphRow) -> float | None:
-    """The cosine: scores are cosines in one store, (1 + cosine) / 2 in the other."""
-    if row["score"] is None:
-        return None
-    cosine = (row["score"] - row["zero"]) / (1 - row["zero"])
-    return float(min(1.0, max(-1.0, cosine)))
+def read_examples(rows: Iterable[GraphRow]) -> tuple[Example, ...]:
+    """The examples of rows with score; those that are being written or deleted are left out."""
+    found = []
+    for row in rows:
+        similarity = None
+        if row["score"] is not None:
+            # Scores are cosines in one store, (1 + cosine) / 2 in the other.
+            cosine = (row["score"] - row["zero"]) / (1 - row["zero"])
+            similarity = float(min(1.0, max(-1.0, cosine)))
+        if Example.is_complete(row["example"]):
+            ends = {"source": row["source"], "target": row["target"]}
+            found.append(Example.read(row["example"] | ends | {"similarity": similarity}))
+    return tuple(found)
 
 
 def embed_examples(
@@ -139,20 +124,19 @@ def embed_examples(
         bolt.write(partial(_name_space, space=None))
     if bolt.read(space_of) is None:
         yield from _clear(bolt)
-    bolt.write(partial(_claim, space=space))
+
+    def claim(ask: Query) -> None:
+        ask("lock_stamp")
+        current = space_of(ask)
+        if current is None:
+            _name_space(ask, space)
+        elif current != space:
+            raise space_mismatch(current, space)
+
+    bolt.write(claim)
     yield from _fill(bolt, space, embed)
     bolt.read(partial(_require, space=space))  # where another process has filled all of it
     _index(bolt, space)
-
-
-def _claim(ask: Query, space: EmbeddingSpace) -> None:
-    """Make `space` the graph's; `BadInput` where it has another one."""
-    ask("lock_stamp")
-    current = space_of(ask)
-    if current is None:
-        _name_space(ask, space)
-    elif current != space:
-        raise space_mismatch(current, space)
 
 
 def _name_space(ask: Query, space: EmbeddingSpace | None) -> None:

@@ -37,8 +37,14 @@ from regraph_kg.backends.statistics import (
     trajectory_counts,
 )
 from regraph_kg.errors import StoreError
-from regraph_kg.graph import SCHEMA_VERSION, Replan
-from regraph_kg.models.graph import MergeCounts, MergePlan, PurgeCounts, StoredTrajectory
+from regraph_kg.models.graph import (
+    SCHEMA_VERSION,
+    MergeCounts,
+    MergePlan,
+    PurgeCounts,
+    Replan,
+    StoredTrajectory,
+)
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import FailedStep
 
@@ -343,7 +349,11 @@ def _missing_properties(
 ) -> dict[str, dict[str, object]]:
     """Properties that known techniques lack, by id, with further aliases."""
     rows = ask("read_techniques", ids=sorted({t.id for t in techniques})) if techniques else []
-    current = {row["id"]: _read_technique(row["id"], row["technique"]) for row in rows}
+    current: dict[str, Technique] = {}
+    for key, properties in ((row["id"], row["technique"]) for row in rows):
+        # Neo4j shows one in creation in part, and it is read again under a lock.
+        parts = {"id": key, "name": key, "target": key.partition("/")[0]}
+        current[key] = Technique.model_validate(parts | dict(properties))
     taught: dict[str, dict[str, object]] = {}
     for technique in techniques:
         if (now := current.get(technique.id)) is None:
@@ -354,12 +364,6 @@ def _missing_properties(
         if after != now:
             taught.setdefault(technique.id, {}).update(missing)
     return taught
-
-
-def _read_technique(key: str, properties: Mapping[str, Any]) -> Technique:
-    """A technique; Neo4j shows one in creation in part, and it is read again under a lock."""
-    parts = {"id": key, "name": key, "target": key.partition("/")[0]}
-    return Technique.model_validate(parts | dict(properties))
 
 
 def delete(ask: Query, ids: Sequence[str]) -> PurgeCounts:
@@ -415,7 +419,13 @@ def rebuild(
     bolt.write(lambda ask: ask("set_meta", state={"rebuilding": mark}))
     # In portions: one transaction that deletes a large graph runs out of memory.
     for name in ("strip_relationships", "strip_nodes"):
-        while bolt.write(partial(_strip, name=name, mark=mark)):
+
+        def strip(ask: Query, name: str = name) -> int:
+            _hold_mark(ask, mark)
+            (row,) = ask(name, limit=STRIPPED)
+            return int(row["deleted"])
+
+        while bolt.write(strip):
             pass
     known = {t.id: t.model_dump(exclude={"id"}) for t in techniques}
     bolt.write(lambda ask: write_techniques(ask, known))
@@ -459,12 +469,6 @@ def page_of_trajectories(ask: Query, after: str, limit: int) -> list[StoredTraje
 def _hold_mark(ask: Query, mark: str) -> None:
     ask("lock_stamp")  # no other rebuild takes over within this transaction
     _require_mark(ask, mark)
-
-
-def _strip(ask: Query, name: str, mark: str) -> int:
-    _hold_mark(ask, mark)
-    (row,) = ask(name, limit=STRIPPED)
-    return int(row["deleted"])
 
 
 def _replace(ask: Query, ids: Sequence[str], plans: Sequence[MergePlan], mark: str) -> None:

@@ -36,7 +36,6 @@ from regraph_kg.runs.search import LiveRun, begin
 from regraph_kg.search.prompts.by_rule import BY_RULE
 from regraph_kg.search.run import started_from
 from regraph_kg.search.run_record import RunRecord
-from regraph_kg.search.sample import speedup_of
 from regraph_kg.search.world import World
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.open_model import language_model
@@ -197,8 +196,8 @@ class RunningBench:
             speedup=summary.speedup,
             speedup_interval=summary.speedup_interval,
             improved=summary.improved,
-            start=begun and (speedup_of(begun) or 1.0),
-            start_interval=begun and begun.speedup_interval,
+            start=begun and (begun.sure_speedup or 1.0),
+            start_interval=begun.speedup_interval if begun and begun.is_known else None,
             cost=summary.cost,
             stopped=summary.stopped,
             by_rule=summary.by_rule,
@@ -252,10 +251,13 @@ def _answer(step: StepRecord, record: RunRecord) -> BenchAnswer:
     assert step.outcome is not None
     # A walk believes the product of what its steps gained; the report has the code's own speedup.
     report = record.reports.get(code_hash(step.code)) if step.code else None
-    speedup = step.speedup if report is None else speedup_of(report)
+    speedup = step.speedup if report is None else report.sure_speedup
     faster = step.outcome is Outcome.PASSED and (speedup or 0.0) > 1
+    kind = "faster" if faster else step.outcome.kind
+    if step.outcome.is_right and speedup is None:
+        kind = "untimed"
     return BenchAnswer(
-        kind="faster" if faster else step.outcome.kind,
+        kind=kind,
         # Code that changed nothing was not judged again: it may be the start, which is fast.
         speedup=None if step.outcome is Outcome.UNCHANGED else speedup,
         technique=step.technique or "",

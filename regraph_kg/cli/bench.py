@@ -15,7 +15,7 @@ from regraph_kg.bench import results as results_file
 from regraph_kg.bench.arms import Arm
 from regraph_kg.bench.plan import BenchChoice, BenchPlan, plan
 from regraph_kg.bench.run import BenchOrder, BenchSearch, RunningBench
-from regraph_kg.bench.tables import BenchSection, sections
+from regraph_kg.bench.tables import sections
 from regraph_kg.cli.json_answers import notes_aside, print_json
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import telling, transient
@@ -26,7 +26,7 @@ from regraph_kg.models.bench import BenchResults, BenchRun, LeftOut
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import FinalGrade, SearchChoice
-from regraph_kg.models.target import NEEDS, TARGETS, USUAL, Target
+from regraph_kg.models.target import NEEDS, TARGETS, USUAL
 from regraph_kg.models.text import counted, times
 from regraph_kg.pages.render import bench_page
 from regraph_kg.runs.choice import usual_choice
@@ -126,10 +126,13 @@ def bench(  # noqa: PLR0913 (a command's options)
         if rejudge is not None and earlier is not None:
             bench_choice = BenchChoice.of_results(earlier, rejudge)
         else:
+            unknown = next((name for name in target or () if name not in TARGETS), None)
+            if unknown is not None:
+                raise BadInput(f"--target {unknown}: know {', '.join(TARGETS)}")
             bench_choice = BenchChoice(
                 tuple(problems or ()),
                 tuple(dict.fromkeys(map(Arm.parse, arm or bench_arms.USUAL))),
-                _targets(target or [USUAL]),
+                tuple(name for name in TARGETS if name in (target or [USUAL])),
                 seeds,
             )
         planned = plan(order, bench_choice, say)
@@ -149,13 +152,6 @@ def _refuse_others(context: typer.Context, option: str, beside: frozenset[str]) 
         source = context.get_parameter_source(name)
         if source and source.name == "COMMANDLINE" and name not in {option, *beside}:
             raise BadInput(f"{words} has no effect beside {typed[option]}; leave it out")
-
-
-def _targets(named: Sequence[str]) -> tuple[Target, ...]:
-    unknown = next((name for name in named if name not in TARGETS), None)
-    if unknown is not None:
-        raise BadInput(f"--target {unknown}: know {', '.join(TARGETS)}")
-    return tuple(name for name in TARGETS if name in named)
 
 
 def _choice(settings: Settings, budget: int, parallel: int, final: FinalGrade) -> SearchChoice:
@@ -208,19 +204,14 @@ def _show(results: Sequence[BenchResults], *, as_json: bool) -> None:
             raise BadInput("json: of one RESULTS at a time")
         print_json(results[0])
         return
-    for one in results:
-        for section in sections(one):
-            _print(section)
-
-
-def _print(section: BenchSection) -> None:
     console = PlainConsole()
-    console.print(f"\n{section.title}", style="bold")
-    for note in section.notes:
-        console.print(f"note: {note}")
-    for table in section.tables:
-        console.print(table.title, style="italic")
-        figures = range(1, len(table.columns)) if table.numbers else ()
-        print_rows(table.columns, table.rows, figures, console)
-    for name, text in section.facts.items():
-        console.print(f"{name:<10} {text}")
+    for section in (section for one in results for section in sections(one)):
+        console.print(f"\n{section.title}", style="bold")
+        for note in section.notes:
+            console.print(f"note: {note}")
+        for table in section.tables:
+            console.print(table.title, style="italic")
+            figures = range(1, len(table.columns)) if table.numbers else ()
+            print_rows(table.columns, table.rows, figures, console)
+        for name, text in section.facts.items():
+            console.print(f"{name:<10} {text}")

@@ -1,7 +1,7 @@
 """`regraph evaluate`: judge candidates against a problem's serial code."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -13,7 +13,7 @@ from regraph_kg.cli.progress import telling
 from regraph_kg.cli.tables import print_aligned
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import comparable
-from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Outcome
 from regraph_kg.models.target import NEEDS, USUAL, Target
 from regraph_kg.models.text import times
 from regraph_kg.settings import read_settings
@@ -34,8 +34,12 @@ def evaluate(  # noqa: PLR0913 (a command's options)
     ],
     target: Annotated[Target, option(NEEDS)] = USUAL,
     grade: Annotated[
-        Literal["screening", "full"],
-        option("full: more inputs, fresh workers in turn with the serial code."),
+        Grade,
+        option(
+            "glance: compiles, right at some shapes, timed briefly; proves less. screening: right"
+            " wherever it was tried, timed. full: more inputs, fresh workers in turn with the"
+            " serial code."
+        ),
     ] = "screening",
     against: Annotated[
         Path | None, option("Other code: is CANDIDATE faster? Fresh workers of both, in turn.")

@@ -173,7 +173,12 @@ def choose(options: Options, model: str) -> tuple[SearchChoice, ...]:
     typed: dict[str, Any] = {"parallel": options.parallel, "target": options.target}
     typed |= {name: getattr(details, name) for name in ("final", "seed", "include_own")}
     changes = {name: value for name, value in typed.items() if value is not None}
-    prompting = _prompting(usual.prompting, options)
+    prompting = usual.prompting
+    for text in _texts(options, f"{_PROMPT}words="):
+        words = text.partition("=")[2]
+        # the usual prompting of these words, which the other changes begin with
+        prompting = Prompting.usual(cast(Words, words)) if words in get_args(Words) else prompting
+    prompting = _set(prompting, options, _PROMPT, "a prompt")
     usual = replace(usual, parallel=at_once, limits=limits, prompting=prompting)
     choice = replace(usual, **changes)
     if choice.parallel < 1:
@@ -209,14 +214,6 @@ def _check(options: Options) -> None:
         raise BadInput(f"{output}: is no folder; several problems need one as --output")
     if options.dry_run and options.resume:
         raise BadInput("dry-run is of a new search; leave out --resume")
-
-
-def _prompting(base: Prompting, options: Options) -> Prompting:
-    """`base`, or the usual prompting of the chosen words, with the other changes of --set."""
-    for text in _texts(options, f"{_PROMPT}words="):
-        words = text.partition("=")[2]
-        base = Prompting.usual(cast(Words, words)) if words in get_args(Words) else base
-    return _set(base, options, _PROMPT, "a prompt")
 
 
 def set_names(kind: type[BaseModel]) -> list[str]:

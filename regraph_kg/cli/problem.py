@@ -20,8 +20,7 @@ from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import telling
 from regraph_kg.cli.tables import print_rows
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.checkup.checkup import Checkup
-from regraph_kg.evaluation.checkup.findings import error
+from regraph_kg.evaluation.checkup.findings import Checkup, error
 from regraph_kg.evaluation.cpp.slice import with_headers
 from regraph_kg.evaluation.cpp.syntax import choose, read
 from regraph_kg.evaluation.problem.home import load_home
@@ -81,7 +80,12 @@ def check(
         if not answered(lines, as_json):
             print_rows(("problem", "where", "entry", "timed at"), map(astuple, lines))
         return
-    checkups = [_checkup(settings, name) for name in names]
+    checkups = []
+    for name in names:
+        try:
+            checkups.append(checked(settings, name))
+        except BadInput as failed:  # one that cannot be read has one error
+            checkups.append(Checkup(name, (error("problem.toml", str(failed)),), 0.0))
     if not answered(checkups, as_json):
         for checkup in checkups:
             print_checkup(checkup)
@@ -103,14 +107,6 @@ def _listed(settings: Settings, name: str) -> ProblemLine:
 
 def _extents(sizes: Mapping[str, int]) -> str:
     return ", ".join(f"{name} = {extent}" for name, extent in sizes.items())
-
-
-def _checkup(settings: Settings, name: str) -> Checkup:
-    """The check of a problem; one that cannot be read has one error."""
-    try:
-        return checked(settings, name)
-    except BadInput as failed:
-        return Checkup(name, (error("problem.toml", str(failed)),), 0.0)
 
 
 _TOO_SHORT = 0.05  # seconds of a call below which a function that stops early has hardly begun

@@ -59,7 +59,16 @@ def run(options: Options) -> bool:
     model_settings = traced_model(options.resume) if options.resume else {}
     settings = read_settings(**model_settings | ({"model": options.model} if options.model else {}))
     if options.function is not None:
-        options = replace(options, problems=[_problem_folder(settings, options)])
+        if len(options.problems) > 1 or options.resume:
+            raise BadInput(
+                "function: is of one C++ file, and of a new search; name that file alone"
+            )
+        from regraph_kg.cli.problem import problem_of  # noqa: PLC0415 (the parser comes with it)
+
+        # its folder, made now or earlier
+        with notes_aside(options.as_json):
+            folder = problem_of(settings, Path(options.problems[0]), options.function)
+        options = replace(options, problems=[f"{folder}/"])
     searches = choose(options, settings.model)
     if options.starter or (kind_of(searches[0].settings.method).walks and not options.resume):
         offer(settings, options.starter)
@@ -70,18 +79,6 @@ def run(options: Options) -> bool:
         for one in previews:
             typer.echo(str(one))
     return True
-
-
-def _problem_folder(settings: Settings, options: Options) -> str:
-    """The folder of the problem made of a function, now or earlier."""
-    if len(options.problems) > 1 or options.resume:
-        raise BadInput("function: is of one C++ file, and of a new search; name that file alone")
-    assert options.function is not None
-    from regraph_kg.cli.problem import problem_of  # noqa: PLC0415 (the parser comes with it)
-
-    file = Path(options.problems[0])
-    with notes_aside(options.as_json):
-        return f"{problem_of(settings, file, options.function)}/"
 
 
 def offer(settings: Settings, load: bool | None) -> None:
@@ -155,14 +152,36 @@ def _attempt(
     choice: SearchChoice,
     ends: Sequence[SearchEnd],
 ) -> RegraphError | None:
-    """Run one search, the last of `ends`; the error that ended it, so that the others go on."""
+    """Run one search, print its result and fill in its end, the last of `ends`.
+
+    Returns the error that ended it, so that the others go on.
+    """
+    end = ends[-1]
     try:
         if not options.resume:
             # before the check of the problem, which takes up to half a minute
             require_graph(settings, choice)
         if choice.judge is None:
             require_good(settings, choice.problem)
-        _search(settings, shared, options, choice, ends)
+        with (
+            shared.search(choice) as search,
+            begin(search, options.runs, options.resume) as run,
+            # by file a call takes hours, so that each gets a line
+            progress(choice.limits.calls, every=choice.model.by_file) as show,
+        ):
+            output = _output(options, run)
+            if any(other.code == output for other in ends):
+                raise BadInput(
+                    f"{output}: another problem of this name has its code there; name one"
+                )
+            end.trace = run.trace
+            place = output if options.output else None
+            end.go_on = resume_command(options, choice.problem, run.trace, place)
+            end.summary = follow(run, show, output, end.go_on)
+            end.code, end.go_on = output, None
+        if not options.as_json:
+            places = {"problem": chosen_problem(settings, end.problem), "code": str(output)}
+            print_summary(end.summary, places | {"trace": str(end.trace)})
     except RegraphError as error:
         return error
     except KeyboardInterrupt:  # while its parts were opened
@@ -174,35 +193,6 @@ def _attempt(
         unexpected.__cause__ = error
         return unexpected
     return None
-
-
-def _search(
-    settings: Settings,
-    shared: OpenSearches,
-    options: Options,
-    choice: SearchChoice,
-    ends: Sequence[SearchEnd],
-) -> None:
-    """Run one search, print its result, and fill in its end."""
-    end = ends[-1]
-    with (
-        shared.search(choice) as search,
-        begin(search, options.runs, options.resume) as run,
-        # by file a call takes hours, so that each gets a line
-        progress(choice.limits.calls, every=choice.model.by_file) as show,
-    ):
-        output = _output(options, run)
-        if any(other.code == output for other in ends):
-            raise BadInput(f"{output}: another problem of this name has its code there; name one")
-        end.trace = run.trace
-        end.go_on = resume_command(
-            options, choice.problem, run.trace, output if options.output else None
-        )
-        end.summary = follow(run, show, output, end.go_on)
-        end.code, end.go_on = output, None
-    if not options.as_json:
-        places = {"problem": chosen_problem(settings, end.problem), "code": str(output)}
-        print_summary(end.summary, places | {"trace": str(end.trace)})
 
 
 def _output(options: Options, run: LiveRun) -> Path:

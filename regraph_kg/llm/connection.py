@@ -71,12 +71,6 @@ class Refused(Exception):
                 message = body = inner
         return " ".join(str(message).split())[:LONGEST_REASON]
 
-    @property
-    def is_transient(self) -> bool:
-        """Whether the same call may succeed later: a busy server, one that loads, a lost runner."""
-        failed = self.status in TRANSIENT or self.status >= HTTPStatus.INTERNAL_SERVER_ERROR
-        return failed and not self.too_long
-
 
 class Broken(Exception):
     """An answer that is no JSON object: cut off on the way, or not of such a server."""
@@ -276,7 +270,12 @@ def _is_lost(error: BaseException) -> bool:
     broken = (httpx.NetworkError, httpx.RemoteProtocolError, httpx.ConnectTimeout)
     if isinstance(error, (*broken, ConnectionError, Broken, ValidationError)):
         return True
-    return isinstance(error, Refused) and error.is_transient
+    # a busy server, one that loads, or a lost runner; a prompt that is too long stays so
+    return (
+        isinstance(error, Refused)
+        and not error.too_long
+        and (error.status in TRANSIENT or error.status >= HTTPStatus.INTERNAL_SERVER_ERROR)
+    )
 
 
 def _end(connection: socket.socket) -> None:

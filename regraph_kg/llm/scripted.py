@@ -35,8 +35,18 @@ class ScriptedModel:
             ) from None
         except OSError as error:
             raise BadInput(f"{path}: {error.strerror}; recorded answers must be readable") from None
-        name = f"recorded:{hashlib.sha256(content).hexdigest()[:12]}"
-        return cls(name, _recorded(path, content, problem, target))
+        answers: dict[PromptKey | DecisionKey, str] = {}
+        lines: dict[PromptKey, int] = {}
+        for number, answer in jsonl.parsed(path, content.split(b"\n"), RecordedAnswer):
+            key = answer.key(problem, target)
+            if key in lines:
+                raise BadInput(
+                    f"{path}:{number}: same path, attempt and repair as line {lines[key]};"
+                    " remove one of the two"
+                )
+            answers[key], lines[key] = answer.text, number
+        # a digest: two runs with other answers are of other models
+        return cls(f"recorded:{hashlib.sha256(content).hexdigest()[:12]}", answers)
 
     def complete(self, prompt: Prompt) -> Reply:
         """The recorded answer, or a Reply that finished "unrecorded"; never raises."""
@@ -50,20 +60,3 @@ class ScriptedModel:
 
     def close(self) -> None:
         """Nothing: no connection is open."""
-
-
-def _recorded(
-    path: Path, content: bytes, problem: str, target: Target
-) -> dict[PromptKey | DecisionKey, str]:
-    answers: dict[PromptKey | DecisionKey, str] = {}
-    lines: dict[PromptKey, int] = {}
-    for number, answer in jsonl.parsed(path, content.split(b"\n"), RecordedAnswer):
-        key = answer.key(problem, target)
-        if key in lines:
-            raise BadInput(
-                f"{path}:{number}: same path, attempt and repair as line {lines[key]};"
-                " remove one of the two"
-            )
-        answers[key] = answer.text
-        lines[key] = number
-    return answers

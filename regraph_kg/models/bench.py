@@ -4,16 +4,17 @@ A run is one search: a problem, a target, an arm, a seed. Not here: figures over
 (regraph_kg/bench/figures.py).
 """
 
-from typing import Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from regraph_kg.models.base import Frozen, Metric
-from regraph_kg.models.evaluation import AnswerKind, Interval
+from regraph_kg.models.evaluation import MOST_SPEEDUP, AnswerKind, Interval, possible_speedup
 from regraph_kg.models.run import Cost, FinalGrade, Stopped
 from regraph_kg.models.target import Target
 from regraph_kg.models.text import PlainText
 
+Speedup = Annotated[float | None, AfterValidator(possible_speedup)]
 KINDS: tuple[AnswerKind, ...] = get_args(AnswerKind)
 RIGHT: frozenset[AnswerKind] = frozenset({"faster", "not faster", "untimed"})
 BUILT = RIGHT | {"wrong", "crashed", "too slow", "suspicious", "CPU code"}
@@ -24,7 +25,7 @@ class BenchAnswer(Frozen, extra="ignore"):
     """One answer of the model to a request for code, in the order in which they came."""
 
     kind: AnswerKind
-    speedup: float | None = None  #: over the serial code, as screened; None unless right and timed
+    speedup: Speedup = None  #: over the serial code, as screened; None unless right and timed
     technique: str = ""  #: asked for; "" for a free choice
 
     @property
@@ -49,7 +50,7 @@ class BenchRun(Frozen, extra="ignore"):
     speedup: float = Field(gt=0)  #: measured again in fresh processes; 1: nothing is surely faster
     speedup_interval: Interval | None
     improved: bool  #: whether something is surely faster: the problem is solved
-    start: float | None = None
+    start: Speedup = None
     """Speedup, as screened, of the program that the search began with; None: the serial code."""
     start_interval: Interval | None = None
     cost: Cost
@@ -63,6 +64,15 @@ class BenchRun(Frozen, extra="ignore"):
     prompts: str  #: version and digest of the prompt templates
     model: PlainText  #: name and digest
     trace: str  #: below the bench's folder
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_impossible(cls, raw: Any) -> Any:
+        # earlier versions wrote what a broken clock said, and printed it as the answer
+        speedup = raw.get("speedup") if isinstance(raw, dict) else None
+        if isinstance(speedup, float) and speedup > MOST_SPEEDUP:
+            return raw | {"speedup": 1.0, "speedup_interval": None, "improved": False}
+        return raw
 
     @property
     def place(self) -> tuple[str, str, str, int]:

@@ -12,6 +12,16 @@ from regraph_kg.models.base import Frozen, Metric
 from regraph_kg.models.target import Target
 from regraph_kg.models.text import PlainText, digits, seconds, times
 
+MOST_SPAN = 2.0  # an interval of a wider ratio tells nothing that may be built on
+MOST_SPEEDUP = 1e6  # the fastest kernel seen is 7,000 times the serial code
+LEAST_SECONDS = 1e-8  # no call of a function that does anything is shorter
+
+
+def possible_speedup(speedup: float | None) -> float | None:
+    """A ratio of times; None where it is none, or one that only a broken clock gives."""
+    return speedup if speedup is not None and 0 < speedup <= MOST_SPEEDUP else None
+
+
 Grade = Literal[
     "glance", "screening", "full"
 ]  # how thoroughly a candidate was judged (evaluate.py)
@@ -114,6 +124,11 @@ class Interval(Frozen):
         """The bounds of a ratio of times: "2x to 3x"."""
         return f"{times(self.low)} to {times(self.high)}"
 
+    @property
+    def is_narrow(self) -> bool:
+        """Whether a ratio in it is known to within a factor of `MOST_SPAN`."""
+        return self.low > 0 and self.high <= MOST_SPAN * self.low
+
 
 class Timing(Frozen):
     """Seconds per call: all samples, their median and its order-statistic 95 % interval."""
@@ -141,6 +156,7 @@ PEAKS: Mapping[Bound, str] = {
     "transfer": "peak transfer",
 }
 """Each peak in words."""
+_PROVES_LESS = ": a few shapes and calls only; a screening proves more"
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, ""))
 
 
@@ -238,6 +254,30 @@ class EvalReport(Frozen):
         """True only for a verified, stably timed candidate."""
         return self.outcome is Outcome.PASSED
 
+    @property
+    def is_possible(self) -> bool:
+        """Whether it is of right code, and no clock broke: old traces hold such times, too."""
+        seconds = self.timing.median if self.timing else 1.0
+        possible = possible_speedup(self.speedup) is not None and seconds > LEAST_SECONDS
+        return self.outcome.is_right and possible
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its times tell how fast the code is, whatever its outcome says of them."""
+        interval = self.speedup_interval
+        return self.is_possible and interval is not None and interval.is_narrow
+
+    @property
+    def sure_speedup(self) -> float | None:
+        """The speedup that may be compared, shown as best, averaged; None where none is known.
+
+        A glance and an unstable timing are worth the surely reached end of their interval.
+        """
+        if not self.is_known or self.speedup_interval is None:
+            return None
+        sure = self.passed and self.grade != "glance"
+        return self.speedup if sure else self.speedup_interval.low
+
     def __str__(self) -> str:
         noisy = self.outcome is Outcome.UNSTABLE_TIMING
         outcome = f"right; too noisy to time here ({self.outcome})" if noisy else self.outcome
@@ -248,14 +288,17 @@ class EvalReport(Frozen):
             lines.append(f"guarantee  {self.guarantee}")
         if self.stages:
             lines.append(f"time       {self._course()}")
-        return "\n".join((*lines, f"on {self.device}, {self.toolchain}, grade {self.grade}"))
+        grade = f"{self.grade}{_PROVES_LESS if self.grade == 'glance' else ''}"
+        return "\n".join((*lines, f"on {self.device}, {self.toolchain}, grade {grade}"))
 
     def _figures(self) -> Iterator[str]:
         """Lines with what was measured."""
         if self.timing and self.baseline and self.speedup and self.speedup_interval:
             # own commands time a whole run of the project
             unit = "run" if self.guarantee else "call"
-            yield f"speedup    {times(self.speedup)}  (95 %: {self.speedup_interval.as_times})"
+            spread = f"95 %: {self.speedup_interval.as_times}"
+            known = times(self.speedup) if self.is_known else "unknown"
+            yield f"speedup    {known}  ({spread})"
             yield f"candidate  {seconds(self.timing.median)} a {unit}"
             yield f"serial     {seconds(self.baseline.median)} a {unit}"
         if "noise" in self.facts:

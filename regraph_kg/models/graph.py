@@ -1,15 +1,17 @@
 """Values of the graph's interface: merges (MergePlan) and answers (Neighbourhood, Example)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self
 
 from pydantic import JsonValue
 
-from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.evaluation import Outcome, possible_speedup
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Disclosure, Trajectory
+
+SCHEMA_VERSION = 3  # version of the graph's data model (cypher/schema.cypher)
 
 EFFECT_SCALE = 2**20
 """Sums of log2 effects are integers, round(2^20 * log2 x): exact in any order of writers."""
@@ -228,7 +230,11 @@ class Example:
         values |= {name: properties.get(name) or "" for name in ("before", "after", "diff")}
         values["disclosed"] = properties.get("disclosed") or "code"
         lists = ("verified_on", "effects", "also")
-        return cls(**values | {name: tuple(properties.get(name) or ()) for name in lists})
+        values |= {name: tuple(properties.get(name) or ()) for name in lists}
+        # a graph of earlier days may hold what a broken clock measured
+        values["effects"] = tuple(possible_speedup(e) or UNTIMED for e in values["effects"])
+        values |= {name: possible_speedup(values[name]) for name in ("effect", "speedup")}
+        return cls(**values)
 
     def on(self, device: str | None) -> Self:
         """The same step with the effect that is `seen_from` a device."""
@@ -343,3 +349,9 @@ class GraphTable:
     columns: Sequence[str]
     rows: Sequence[Sequence[JsonValue]]
     cut: bool  # whether there were more rows than were asked for
+
+
+Embed = Callable[[Sequence[str]], list[bytes]]  # texts -> packed little-endian float32 unit vectors
+
+Replan = Callable[[Sequence[StoredTrajectory]], Sequence[MergePlan]]
+"""Stored trajectories -> plans with today's names, one each."""

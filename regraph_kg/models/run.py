@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import SerializeAsAny
+from pydantic import AfterValidator, SerializeAsAny
 
 from regraph_kg.models.base import Frozen, Metric
-from regraph_kg.models.evaluation import Bound, Interval, Outcome
+from regraph_kg.models.evaluation import Bound, Interval, Outcome, possible_speedup
 from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.port import Port
@@ -158,9 +158,8 @@ class StepRecord(Frozen):
     outcome: Outcome | None
     """None where the recorded model had no answer; DECLINED where it said that the technique does
     not apply to the code; UNCHANGED where it gave the code that it was to change."""
-    speedup: float | None
-    """Over the serial code, screened: the lower bound where the timing was unstable; None unless
-    the code is right."""
+    speedup: Annotated[float | None, AfterValidator(possible_speedup)]
+    """Over the serial code, screened: `EvalReport.sure_speedup`; None unless it is known."""
     gain: float | None  #: log gain of the step itself, where the method learns such
     cost: Cost
     code: str | None
@@ -172,6 +171,9 @@ class StepRecord(Frozen):
     """Id of the technique that a step of "other" applied instead, where known: the step counts for
     that technique, and later steps build upon it."""
     mended: tuple[str, ...] = ()  #: mends of the last answer's form before the judge
+    fell: bool = False
+    """Whether no step was tried: `code` is what it was to change, which had only been glanced at,
+    and the rest of the record is its screening's."""
 
     @property
     def tried(self) -> bool:
@@ -179,6 +181,8 @@ class StepRecord(Frozen):
 
         Unchanged code is no try of a technique; as a free choice it is a failure.
         """
+        if self.fell:
+            return False
         if self.outcome is Outcome.UNCHANGED:
             return self.technique is None
         return self.outcome is not None and not self.declined

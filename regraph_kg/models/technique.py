@@ -155,7 +155,12 @@ class Vocabulary:
         # would get: whether it is known yet depends on what was merged first
         unseen = (technique for technique in in_graph.values() if technique.review)
         self._add([t for t in unseen if technique_id(t.target, t.name) == t.id])
-        self.candidates = (*self._named_by_people(curated), *self._under_review())
+        ingested = self.known.keys() - {technique.id for technique in self.curated}
+        under_review = [self.known[key] for key in sorted(ingested)]
+        self.candidates = (
+            *self._named_by_people(curated),
+            *(t for t in under_review if t.review and t.id == technique_id(t.target, t.name)),
+        )
 
     def find(self, label: str, target: Target) -> Match | None:
         """The technique of `target` that `label` names, else None."""
@@ -209,13 +214,6 @@ class Vocabulary:
                 continue
             aliases = [name for name in names.get(technique.id, ()) if name != technique.name]
             yield technique.model_copy(update={"aliases": tuple(aliases)})
-
-    def _under_review(self) -> Iterator[Technique]:
-        """Techniques that ingests made and named, by id, with all their names."""
-        for key in sorted(self.known.keys() - {technique.id for technique in self.curated}):
-            technique = self.known[key]
-            if technique.review and key == technique_id(technique.target, technique.name):
-                yield technique
 
 
 def by_id(techniques: Sequence[Technique]) -> Mapping[str, Technique]:

@@ -17,7 +17,13 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, PositiveFloat, StringConstraints, model_validator
 
 from regraph_kg.models.base import Extensible, Frozen, Metric
-from regraph_kg.models.evaluation import Outcome, WorkAccount
+from regraph_kg.models.evaluation import (
+    LEAST_SECONDS,
+    MOST_SPAN,
+    Outcome,
+    WorkAccount,
+    possible_speedup,
+)
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import TechniqueId, start_id
 
@@ -115,7 +121,10 @@ class Measurement(Extensible):
 
     @property
     def effect(self) -> float | None:
-        """Time before the step / time after it."""
+        """Time before the step / time after it; None where it is not known to within a factor 2."""
+        low, high = self.effect_interval or (1.0, 1.0)
+        if high > MOST_SPAN * low:
+            return None
         return _ratio(self.before_seconds, self.seconds, self.outcome)
 
 
@@ -289,4 +298,5 @@ def _plain(value: object) -> object:
 def _ratio(over: float | None, under: float | None, outcome: Outcome) -> float | None:
     if outcome is not Outcome.PASSED or over is None or under is None:
         return None
-    return over / under
+    # what a broken clock measured stays in its file, and tells nothing
+    return possible_speedup(over / under) if min(over, under) > LEAST_SECONDS else None

@@ -14,11 +14,10 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from tempfile import SpooledTemporaryFile, TemporaryFile
-from typing import IO, BinaryIO
+from typing import IO, TYPE_CHECKING, BinaryIO
 
 from regraph_kg import atomic
 from regraph_kg.errors import BadInput, Environment, ModelError, RegraphError, file_errors
-from regraph_kg.graph import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.cascade import Cascade, CodeReader
 from regraph_kg.ingest.read import (
@@ -41,6 +40,9 @@ from regraph_kg.settings import Settings
 from regraph_kg.wiring.names import open_cascade, read_vocabulary
 from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.stores import open_store
+
+if TYPE_CHECKING:  # only wiring knows a store
+    from regraph_kg.backends.store import GraphStore
 
 REJECTED = ".rejected.jsonl"
 NO_TRAJECTORIES = (
@@ -296,7 +298,7 @@ def _checked(path: Path, opened: ExitStack) -> BinaryIO | None:
 
 
 def _cascade(
-    settings: Settings, source: IngestSource, files: Sequence[_File], store: GraphStore
+    settings: Settings, source: IngestSource, files: Sequence[_File], store: "GraphStore"
 ) -> Story[Cascade]:
     """The relabelling of the files' names by the vocabulary and the graph's techniques."""
     names = pipeline.read_vocabulary(store, read_vocabulary(settings, source.vocabulary))
@@ -333,7 +335,7 @@ def _portions(
 def _merge(
     file: _File,
     portions: Iterable[tuple[int, pipeline.Portion]],
-    store: GraphStore,
+    store: "GraphStore",
     work: WorkDone,
     ingested: Ingested,
     *,

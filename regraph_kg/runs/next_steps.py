@@ -11,8 +11,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
-from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import Example, Vector
 from regraph_kg.models.next_steps import NextSteps, SuggestedStep, UnfitStep
 from regraph_kg.models.target import Target
@@ -20,6 +20,9 @@ from regraph_kg.models.technique import start_id
 from regraph_kg.search.beliefs import Beliefs
 from regraph_kg.search.fit.applied import shows
 from regraph_kg.search.successors import ENOUGH, Offer, Successors
+
+if TYPE_CHECKING:  # only wiring knows a store
+    from regraph_kg.backends.store import GraphStore
 
 MOST_SUCCESSORS = 256  # most successors of one technique that are read; none has more today
 
@@ -37,7 +40,7 @@ class Question:
     exclude_problem: str | None = None
 
 
-def next_steps(store: GraphStore, question: Question, vector: Vector | None) -> NextSteps:
+def next_steps(store: "GraphStore", question: Question, vector: Vector | None) -> NextSteps:
     """Steps to try next; `vector` is the code's embedding, if the graph has embeddings."""
     offers = _successors(store, question).after(question.after, question.code)
     promises = _promises(question, offers.fitting)
@@ -90,7 +93,7 @@ def next_steps(store: GraphStore, question: Question, vector: Vector | None) -> 
     )
 
 
-def _similar(store: GraphStore, question: Question, vector: Vector) -> tuple[Example, ...]:
+def _similar(store: "GraphStore", question: Question, vector: Vector) -> tuple[Example, ...]:
     """Steps of any technique that began with similar code."""
     found = store.nearest(
         vector,
@@ -106,7 +109,7 @@ def _unfit(offer: Offer) -> UnfitStep:
     return UnfitStep(technique=technique.id, name=technique.name, why=offer.fit.why)
 
 
-def _successors(store: GraphStore, question: Question) -> Successors:
+def _successors(store: "GraphStore", question: Question) -> Successors:
     """The graph as a search reads it."""
     device, excluded = question.device, question.exclude_problem
     neighbours = partial(

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.evaluate import Judge
@@ -12,6 +11,7 @@ from regraph_kg.evaluation.gpu.device import find_gpu, find_gpus
 from regraph_kg.evaluation.hosts.pool import JudgePool, PoolOptions, devices_here
 from regraph_kg.evaluation.hosts.ray_hosts import RayJudges
 from regraph_kg.evaluation.timing.peaks import measure_peaks, peaks
+from regraph_kg.models.evaluation import Grade
 from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.shipped import nobody_hears
@@ -19,7 +19,7 @@ from regraph_kg.wiring.shipped import nobody_hears
 
 def open_judge(
     settings: Settings,
-    grade: Literal["screening", "full"] = "screening",
+    grade: Grade = "screening",
     tell: Callable[[str], None] = nobody_hears,
 ) -> Judge | RayJudges:
     """The judge of this machine, or the cluster of the settings; a context manager.
@@ -37,7 +37,7 @@ def open_judges(
     settings: Settings,
     target: Target,
     parallel: int,
-    grade: Literal["screening", "full"] = "screening",
+    grade: Grade = "screening",
 ) -> Iterator[tuple[Evaluator, int]]:
     """The judge of a search (this machine or the cluster), and the candidates it takes at once.
 
@@ -70,7 +70,7 @@ def know_peaks(settings: Settings, target: Target) -> None:
 
 def local_judge(
     settings: Settings,
-    grade: Literal["screening", "full"] = "screening",
+    grade: Grade = "screening",
     tell: Callable[[str], None] = nobody_hears,
 ) -> Judge:
     """The judge of this machine; a context manager."""

@@ -58,7 +58,20 @@ def embedder_of(settings: Settings, space: EmbeddingSpace | None = None) -> Embe
     Raises `BadInput` for an embedder of another space than `space`.
     """
     unset = "hash" if space is None else spec_of(space)
-    opened = _any_embedder(settings, settings.embedder or unset)
+    spec = settings.embedder or unset
+    kind, _, name = spec.partition(":")
+    opened: Embedder
+    if spec == "hash":
+        opened = HashEmbedder()
+    elif kind == "ollama" and name:
+        opened = OllamaEmbedder(settings.ollama_url, name, _options(settings))
+    elif kind == "sentence-transformers" and name:
+        opened = SentenceTransformerEmbedder(name, device=settings.embedder_device)
+    else:
+        raise BadInput(
+            f'embedder {spec!r}: know "hash", "ollama:NAME" and "sentence-transformers:NAME"'
+            " (REGRAPH_EMBEDDER)"
+        )
     if space is not None and opened.space != space:
         named = spec_of(opened.space)
         remedy = "" if named == unset else f"set REGRAPH_EMBEDDER={unset}, or "
@@ -67,20 +80,6 @@ def embedder_of(settings: Settings, space: EmbeddingSpace | None = None) -> Embe
             f" graph with regraph graph embed --embedder {named}"
         )
     return opened
-
-
-def _any_embedder(settings: Settings, spec: str) -> Embedder:
-    kind, _, name = spec.partition(":")
-    if spec == "hash":
-        return HashEmbedder()
-    if kind == "ollama" and name:
-        return OllamaEmbedder(settings.ollama_url, name, _options(settings))
-    if kind == "sentence-transformers" and name:
-        return SentenceTransformerEmbedder(name, device=settings.embedder_device)
-    raise BadInput(
-        f'embedder {spec!r}: know "hash", "ollama:NAME" and "sentence-transformers:NAME"'
-        " (REGRAPH_EMBEDDER)"
-    )
 
 
 def _options(settings: Settings) -> AskOptions:

@@ -7,12 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.checkup.checkup import Checker, Checkup, is_new
-from regraph_kg.evaluation.checkup.findings import checked_once
-from regraph_kg.evaluation.checkup.own_commands import check_project
+from regraph_kg.evaluation.checkup.findings import Checkup, checked_once, is_new
 from regraph_kg.evaluation.compile.source_rules import rejected
-from regraph_kg.evaluation.port.own_function import own_function
-from regraph_kg.evaluation.port.port import port
 from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem, load_problem
 from regraph_kg.evaluation.problem.rows import remarks
 from regraph_kg.models.evaluation import Candidate
@@ -66,8 +62,12 @@ def check_problem(
     """
     problem = find_problem(settings, name)
     if isinstance(problem, ProjectProblem):
+        from regraph_kg.evaluation.checkup.own_commands import check_project  # noqa: PLC0415
+
         look = partial(check_project, problem, tell)
         return checked_once(settings.cache_dir, problem, look, keep_errors=False)
+    from regraph_kg.evaluation.checkup.checkup import Checker  # noqa: PLC0415
+
     return Checker(settings.cache_dir, tell).check(problem)
 
 
@@ -168,6 +168,10 @@ def task_of(problem: AnyProblem, target: Target) -> Task:
 
 def _ports(problem: Problem, *, on_gpu: bool) -> Iterator[Port]:
     """On a GPU a thread an iteration, then one thread for all; else the user's own function."""
+    # the parser of C++ comes with them
+    from regraph_kg.evaluation.port.own_function import own_function  # noqa: PLC0415
+    from regraph_kg.evaluation.port.port import port  # noqa: PLC0415
+
     if not on_gpu:
         function_port = own_function(problem)
         if function_port is not None:

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 from regraph_kg.backends import embedded, queries
 from regraph_kg.backends.address import Address
 from regraph_kg.backends.embedded import ServerState
-from regraph_kg.graph import GraphStore
 from regraph_kg.settings import Settings
 
 if TYPE_CHECKING:
     from regraph_kg.backends.bolt import Bolt
     from regraph_kg.backends.reader import BoltReader
+    from regraph_kg.backends.store import GraphStore
 
 
 def open_store(
     settings: Settings, *, retry_seconds: float = 15.0, rebuild: bool = False
-) -> GraphStore:
+) -> "GraphStore":
     """The graph store of these settings, its schema applied; the embedded one is started if needed.
 
     `rebuild`: also one of an older version, or that an interrupted rebuild left (for `rebuild`).
@@ -30,9 +30,9 @@ def open_store(
     Close it after use. Raises `StoreError` when it is down, foreign, of another version, or rejects
     the login; passing conflicts and outages are retried for `retry_seconds`.
     """
-    from regraph_kg.backends.store import BoltStore  # noqa: PLC0415
+    from regraph_kg.backends.store import GraphStore  # noqa: PLC0415
 
-    store = BoltStore(_bolt(store_address(settings), retry_seconds))
+    store = GraphStore(_bolt(store_address(settings), retry_seconds))
     try:
         store.apply_schema(rebuild=rebuild)
     except BaseException:

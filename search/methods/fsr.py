@@ -41,12 +41,16 @@ FED_BACK = 4
 class _Leg:
     """Rounds from the serial code on; `best` is the fastest verified code, `speedup` its own."""
 
-    best: str
+    start: str
+    best: str = ""
     speedup: float = 1.0
     rounds: list[StepRecord] = field(default_factory=list)
     """Oldest first."""
     stale: int = 0
     """Rounds that ended since the last that made it faster."""
+
+    def __post_init__(self) -> None:
+        self.best = self.start
 
     def learn(self, step: StepRecord) -> None:
         """A round has ended."""
@@ -55,6 +59,18 @@ class _Leg:
             self.best, self.speedup, self.stale = step.code, step.speedup, 0
         else:
             self.stale += 1
+
+    def take_back(self, fallen: StepRecord) -> None:
+        """The best version failed the screening: the fastest of the others takes its place."""
+        failed = {"outcome": fallen.outcome, "diagnosis": fallen.diagnosis, "speedup": None}
+        self.rounds = [
+            step.model_copy(update=failed) if step.code == fallen.code else step
+            for step in self.rounds
+        ]
+        if self.best == fallen.code:
+            right = [(step.speedup, step.code) for step in self.rounds if step.speedup is not None]
+            self.speedup, best = max(right, default=(1.0, None), key=lambda one: one[0])
+            self.best = best or self.start
 
     def history(self) -> list[Variant | FailedAnswer]:
         """The rounds for the next prompt, oldest first."""
@@ -113,6 +129,9 @@ class Fsr:
         step = yield from self._context.proposer.sample(request)
         if step.outcome is None:
             self._answered = False
+            return Iteration((), (step,), None)
+        if step.fell:
+            leg.take_back(step)
             return Iteration((), (step,), None)
         leg.learn(step)
         # a late answer of an old leg beats what the new one has found so far

@@ -23,7 +23,7 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import Technique, free_id, start_id
-from regraph_kg.search.beliefs import Beliefs, BelievedEdge, expected_improvement
+from regraph_kg.search.beliefs import Beliefs, BelievedEdge, Lesson, expected_improvement
 from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.prompts.by_rule import BY_RULE, carried_out
@@ -104,6 +104,10 @@ class State:
     """Samples that passed and did what they were asked for."""
     idle: int = 0
     """Samples that did nothing or were declined: other actions may not apply either."""
+    made_by: NextStep | None = None
+    """The action whose sample it is, if it did what was asked."""
+    lesson: Lesson | None = None
+    """What was learned of the edge that led to it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -228,11 +232,30 @@ class ExpectedImprovement:
         if step.applied == "nothing":
             self._note_idle(state, action)
             return gain
-        if taken is not None and not self._is_repeated(state, taken.target):
-            self.beliefs.learn(taken, gain)
         did = step.did or action.leads
-        self._reach(State(did, step.path, step.code, level, state.used | {did}))
+        new = State(did, step.path, step.code, level, state.used | {did})
+        if taken is not None and not self._is_repeated(state, taken.target):
+            new.lesson = self.beliefs.learn(taken, gain)
+        if step.applied == "asked":
+            new.made_by = action
+        self._reach(new)
         return gain
+
+    def take_back(self, walk: Walk, step: StepRecord) -> None:
+        """Code that was only glanced at failed its screening: it is no state any more.
+
+        `step` is the record of that. What was learned of the way there is unlearned.
+        """
+        del step
+        state, walk.over = walk.here, True
+        state.actions = ()
+        if state.lesson is not None:
+            self.beliefs.unlearn(state.lesson)
+            state.lesson = None  # another walk may have waited for the same screening
+        if state.made_by is not None:
+            state.made_by.failed += 1
+            state.made_by.best = None
+            state.made_by = None
 
     def _note_idle(self, state: State, action: NextStep) -> None:
         """Note an idle sample: this edge, and other actions here, are less likely to pass."""
@@ -368,6 +391,14 @@ class Uniform:
         elif not step.declined:
             walk.over = True
         return step
+
+    def take_back(self, walk: Walk, step: StepRecord) -> None:
+        """The step that the walk has come to failed its screening: `step` is the record of that."""
+        failed = {"outcome": step.outcome, "diagnosis": step.diagnosis, "speedup": None}
+        walk.steps = [
+            one.model_copy(update=failed) if one.code == step.code else one for one in walk.steps
+        ]
+        walk.over = True
 
     def reward(self, walk: Walk) -> float | None:
         """The fastest code on the way, 0 if none is; a walk that tried nothing is no attempt."""
@@ -511,6 +542,13 @@ class Mcgs:
             step = yield from context.proposer.sample(request, repairs=self._repairs)
             # learned at once, in this thread, so that the next choice knows of it
             action.under_way -= 1
+            if step.fell:
+                self.rule.take_back(walk, step)
+                walk.steps.append(step)
+                break
+            # a screening on the way may have told more than the glance before it
+            if known := context.proposer.verdicts.speedup(here.code):
+                here.level = math.log(known)
             walk.steps.append(self.rule.learn(walk, action, step, part=part))
         path = walk.steps[0].path if walk.steps else ()
         return Iteration(path, tuple(walk.steps), self.rule.reward(walk))

@@ -131,6 +131,8 @@ class MctsRag:
             steps = (step,)
             if step.outcome is None:
                 action.answered = False
+            elif step.fell:
+                _take_back(node, way[:-1])
             else:
                 reward = level_reward(step.speedup)
                 if step.speedup is not None and step.code is not None:
@@ -156,3 +158,12 @@ class MctsRag:
         # at full depth an answer is judged, and nothing is built on it
         kinds = KINDS if depth < self._settings.depth else ()
         return _Node(code, level, depth, tuple(_Action(kind) for kind in kinds))
+
+
+def _take_back(node: _Node, way: Sequence[_Action]) -> None:
+    """The code of `node`, at the end of `way`, failed its screening: it leads nowhere."""
+    # another sample may have waited for the same screening
+    if node in way[-1].children:
+        way[-1].children.remove(node)
+        for visited in way:
+            visited.visits.take_back(level_reward(math.exp(node.level)))

@@ -116,7 +116,13 @@ class Rethink:
         """Rounds on the last node of `way`; all of `way`, and the child, learn the reward."""
         node = way[-1]
         rounds = yield from self._rounds(node)
-        paid = [(thought, step) for thought, step in rounds if step.outcome is not None]
+        if rounds and rounds[-1][1].fell:
+            _take_back(way)
+        paid = [
+            (thought, step)
+            for thought, step in rounds
+            if step.outcome is not None and not step.fell
+        ]
         reward = max((level_reward(step.speedup) for _, step in paid), default=None)
         for ancestor in way:
             ancestor.visits.end(reward)
@@ -142,7 +148,7 @@ class Rethink:
             request = Request((), None, next(self._codes), node.code, advice)
             step = yield from self._context.proposer.sample(request)
             rounds.append((thought, step))
-            if step.outcome is None:
+            if step.outcome is None or step.fell:
                 break
             node.history.append(f"- {short(thought, LONGEST_THOUGHT)}: {_feedback(node, step)}")
             # what is right but no faster is rethought, too: code has speeds, not only tests
@@ -157,6 +163,16 @@ class Rethink:
 
     def _node(self, thought: str, code: str, level: float, depth: int) -> _Node:
         return _Node(thought, code, level, depth, may_grow=depth < self._settings.depth)
+
+
+def _take_back(way: Sequence[_Node]) -> None:
+    """The code of the last node of `way` failed its screening: it leads nowhere."""
+    node = way[-1]
+    # another expansion may have waited for the same screening
+    if node in way[-2].children:
+        way[-2].children.remove(node)
+        for visited in way:
+            visited.visits.take_back(level_reward(math.exp(node.level)))
 
 
 def _feedback(node: _Node, step: StepRecord) -> str:

@@ -29,8 +29,8 @@ class Standing:
 
 
 def standing_of(report: EvalReport) -> Standing | None:
-    """The standing of the judged code; None where it was not timed."""
-    if report.account is None or report.speedup is None:
+    """The standing of the judged code; None where its time is not known."""
+    if report.account is None or report.speedup is None or not report.is_known:
         return None
     roof = report.account.roof
     shares = {} if roof is None else roof.shares or {roof.bound: roof.share}

@@ -15,7 +15,7 @@ import pytest
 
 from regraph_kg.backends import embedded
 from regraph_kg.backends.bolt import Bolt
-from regraph_kg.backends.store import BoltStore
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.errors import StoreError
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import (
@@ -128,7 +128,7 @@ def test_a_client_that_comes_as_it_ends_keeps_it(tmp_path: Path) -> None:
     state = start_embedded(settings)
     # The file goes a moment before the end.
     wait_until(lambda: not (folder / "state.json").exists())
-    with closing(BoltStore(Bolt(state.address))) as late:
+    with closing(GraphStore(Bolt(state.address))) as late:
         late.apply_schema()
         time.sleep(3.5)
         assert find_embedded(settings) == state

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from regraph_kg.graph import GraphStore
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.models.graph import MergePlan
 from regraph_kg.settings import Settings
 from tests.contract.plans import measured, plan, technique

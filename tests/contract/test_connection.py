@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.backends.bolt import Bolt
-from regraph_kg.backends.store import BoltStore
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.errors import BadInput, StoreError
-from regraph_kg.graph import GraphStore
 from regraph_kg.ingest.pipeline import BATCH_LINES
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_store
@@ -51,7 +50,7 @@ def test_a_server_that_is_down_is_one_line_within_seconds(store_settings: Settin
 def test_an_absent_database_is_named(store_settings: Settings) -> None:
     bolt = Bolt(replace(address(store_settings), database="absent"))
     with pytest.raises(StoreError, match="absent") as caught, closing(bolt):
-        BoltStore(bolt).apply_schema()
+        GraphStore(bolt).apply_schema()
     assert "\n" not in str(caught.value)
 
 
@@ -99,7 +98,7 @@ def test_a_reader_of_neo4j_waits_for_what_its_own_writer_wrote(
     settings = neo4j_settings.model_copy(update={"store": uri})
     bolt = Bolt(address(settings))
     with closing(bolt):
-        store = BoltStore(bolt)
+        store = GraphStore(bolt)
         store.apply_schema()
         before = set(bolt._bookmarks.get_bookmarks())
         store.merge([plan()])

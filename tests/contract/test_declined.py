@@ -2,7 +2,7 @@
 
 import pytest
 
-from regraph_kg.graph import GraphStore
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import LEARNED_TRIES, MergePlan, Successor
 from regraph_kg.models.trajectory import FailedStep, Source

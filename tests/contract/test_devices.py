@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from regraph_kg.graph import GraphStore
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.models.graph import MergePlan
 from regraph_kg.settings import Settings
 from tests.contract.plans import A100, H200, failure, measured, plan

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from regraph_kg.graph import GraphStore
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
 from regraph_kg.llm.ngrams import HashEmbedder

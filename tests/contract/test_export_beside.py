@@ -7,8 +7,8 @@ import pytest
 
 from regraph_kg.backends import store
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query, T
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.errors import StoreError
-from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import Provenance
 from regraph_kg.settings import Settings
 from tests.contract.plans import plan
@@ -34,7 +34,7 @@ class Watched(Bolt):
 def exported(settings: Settings, seen: Seen) -> list[str]:
     with closing(Watched(address(settings))) as bolt:
         bolt.seen = seen  # type: ignore[method-assign]
-        return [one.trajectory.problem for one in store.BoltStore(bolt).stored()]
+        return [one.trajectory.problem for one in store.GraphStore(bolt).stored()]
 
 
 def test_what_is_purged_between_two_pages_is_left_out(

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from regraph_kg.graph import GraphStore
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import KnownFailure, MergePlan
 from tests.contract.plans import failure, measured, plan

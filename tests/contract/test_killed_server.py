@@ -9,7 +9,7 @@ from typing import TypeVar
 import pytest
 
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
-from regraph_kg.backends.store import BoltStore
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.errors import StoreError
 from regraph_kg.models.graph import MergePlan, Provenance
 from regraph_kg.settings import Settings
@@ -76,7 +76,7 @@ def test_a_server_killed_in_a_merge_and_in_a_purge_leaves_a_graph_that_both_fini
         with closing(open_store(own)) as store:
             store.merge(some_plans("kept"))
         with closing(Deadly(own, server.kill, at)) as bolt, suppress(StoreError):
-            BoltStore(bolt).merge(some_plans("secret"))
+            GraphStore(bolt).merge(some_plans("secret"))
         server.wait(60)
     with running(own, release) as server:
         with closing(open_store(own)) as store:
@@ -85,7 +85,7 @@ def test_a_server_killed_in_a_merge_and_in_a_purge_leaves_a_graph_that_both_fini
             assert store.stats().trajectories == 4
             assert wrong_counts(store) == []
         with closing(Deadly(own, server.kill, at)) as bolt, suppress(StoreError):
-            list(BoltStore(bolt).purge(secret))
+            list(GraphStore(bolt).purge(secret))
         server.wait(60)
     with running(own, release), closing(open_store(own)) as store:
         assert wrong_counts(store) == []

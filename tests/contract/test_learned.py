@@ -2,7 +2,7 @@
 
 import pytest
 
-from regraph_kg.graph import GraphStore
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.models.graph import MergePlan
 from regraph_kg.models.trajectory import Source
 from tests.contract.plans import A100, H200, measured, plan

@@ -6,8 +6,7 @@ import pytest
 
 from regraph_kg.backends import write
 from regraph_kg.backends.bolt import Bolt
-from regraph_kg.backends.store import BoltStore
-from regraph_kg.graph import GraphStore
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.settings import Settings
 from tests.contract.plans import failure, measured, plan
 from tests.contract.proxy import lossy
@@ -22,7 +21,7 @@ def test_an_ingest_and_a_purge_are_made_once(
     plans.append(plan("b", problem="kept", failures=[failure("a", 1)]))
     with lossy(store_settings) as (proxy, address), closing(Bolt(address)) as bolt:
         proxy.arrives = arrives
-        counts = BoltStore(bolt).merge(plans)
+        counts = GraphStore(bolt).merge(plans)
         assert (proxy.lost, counts.added + counts.known) == (1, 3)
         assert wrong_counts(store) == []
         proxy.arrives = arrives

@@ -12,7 +12,7 @@ import pytest
 
 from regraph_kg.backends import write
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
-from regraph_kg.graph import GraphStore
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
 from regraph_kg.models.graph import MergePlan, Provenance

@@ -2,8 +2,8 @@
 
 import pytest
 
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.errors import StoreError
-from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import MergeCounts, MergePlan, TransitionStats
 from regraph_kg.models.trajectory import Source, Step
 from tests.contract.plans import A100, H200, failure, measured, plan, technique

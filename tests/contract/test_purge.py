@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from regraph_kg.graph import GraphStore
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.llm.ngrams import HashEmbedder
 from regraph_kg.models.graph import MergePlan, Provenance, PurgeCounts
 from regraph_kg.models.trajectory import Source

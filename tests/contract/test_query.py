@@ -11,8 +11,8 @@ import pytest
 
 from regraph_kg.backends import reader
 from regraph_kg.backends.reader import BoltReader
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.errors import BadInput, StoreError
-from regraph_kg.graph import GraphStore
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_reader
 from tests.contract.plans import plan

@@ -1,6 +1,6 @@
 """Contract: what a search reads, in which order, and without whose answers."""
 
-from regraph_kg.graph import GraphStore
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import Example, Successor
 from regraph_kg.models.trajectory import Source

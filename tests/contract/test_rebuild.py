@@ -9,9 +9,15 @@ from typing import Any
 
 import pytest
 
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.errors import StoreError
-from regraph_kg.graph import SCHEMA_VERSION, GraphStore
-from regraph_kg.models.graph import MergePlan, Provenance, Relabelled, StoredTrajectory
+from regraph_kg.models.graph import (
+    SCHEMA_VERSION,
+    MergePlan,
+    Provenance,
+    Relabelled,
+    StoredTrajectory,
+)
 from regraph_kg.runs.progress import outcome
 from regraph_kg.runs.rebuild import rebuild_graph
 from regraph_kg.settings import Settings

@@ -7,8 +7,8 @@ from itertools import islice
 
 import pytest
 
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.errors import BadInput, StoreError
-from regraph_kg.graph import GraphStore
 from regraph_kg.models.graph import EmbeddingProgress, EmbeddingSpace
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_store

@@ -7,8 +7,9 @@ import pytest
 from neo4j.exceptions import Neo4jError
 
 from regraph_kg.backends import bolt
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.errors import StoreError
-from regraph_kg.graph import SCHEMA_VERSION, GraphStore
+from regraph_kg.models.graph import SCHEMA_VERSION
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_store
 from tests.contract.plans import plan

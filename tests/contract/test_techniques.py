@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from regraph_kg.graph import GraphStore
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.settings import Settings
 from tests.contract.plans import plan, technique
 from tests.stores import cypher

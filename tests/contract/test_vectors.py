@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.backends.vectors import SCANNED, text_of
 from regraph_kg.errors import BadInput
-from regraph_kg.graph import GraphStore
 from regraph_kg.llm.ngrams import HashEmbedder
 from regraph_kg.models.graph import EmbeddingSpace, Example, MergePlan, Vector
 from regraph_kg.settings import Settings

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.compile.toolchain import Cuda, find_cuda
+from regraph_kg.evaluation.compile.compile import Compiler
+from regraph_kg.evaluation.compile.toolchain import Cuda, find_cuda, find_gcc
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import find_gpu
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
@@ -32,6 +33,12 @@ SOON = JudgeLimits(call_seconds=1.0)  # limits for candidates that hang
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("judge")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _arrays(cache: Path) -> None:
+    """Arrays are drawn and compared by compiled code, of the compiler that was made last."""
+    Compiler(cache / "compiled", find_gcc(), JudgeLimits())
 
 
 def problem_named(name: str) -> Problem:

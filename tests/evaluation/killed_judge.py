@@ -58,7 +58,7 @@ class Round:
     shared_memory: int | None  # entries in /dev/shm, where that is our own (`in_private`)
     folders: int  # entries in the temporary folder
     broken: int  # compiled files that are not whole
-    drafts: int  # files in the cache that never became an entry
+    drafts: int  # folders to compile in that are left; the next judge removes those of the dead
     different: dict[str, str] | None
     """Verdicts of a clean run that are not those of one that nobody disturbed."""
 
@@ -191,9 +191,9 @@ def rounds(folder: Path, seed: int, count: int) -> Iterator[Round]:
         judged, seconds = moment(chance, phases)
         judged = kill(start(folder, cache, str(number)), judged, seconds)
         left, until = silence()
-        files = list((cache / "compiled").glob("*"))
-        entries = [path for path in files if path.suffix == ".so"]
+        entries = list((cache / "compiled").glob("*.so"))
         last = (number + 1) % GROUP == 0 or number + 1 == count
+        clean = different(folder, cache, str(number)) if last else None
         yield Round(
             judged=judged,
             seconds=round(seconds, 3),
@@ -202,8 +202,8 @@ def rounds(folder: Path, seed: int, count: int) -> Iterator[Round]:
             shared_memory=len(os.listdir("/dev/shm")) if private else None,
             folders=len(os.listdir(folder / "tmp")),
             broken=sum(not is_whole(path) for path in entries),
-            drafts=len(files) - len(entries),
-            different=different(folder, cache, str(number)) if last else None,
+            drafts=len(list((cache / "compiled" / "building").glob("*"))),
+            different=clean,
         )
 
 

@@ -241,7 +241,7 @@ def test_cuda_without_a_gpu_says_so_in_one_line(
     (tmp_path / "nvidia-smi").write_text("#!/bin/sh\nexit 9\n")
     (tmp_path / "nvidia-smi").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{fake_cuda / 'bin'}:/usr/bin:/bin")
-    with Judge(cache) as judge, pytest.raises(ToolError, match="GPU: nvidia-smi finds no usable"):
+    with Judge(cache) as judge, pytest.raises(ToolError, match="GPU: nvidia-smi fails"):
         judge.evaluate(Candidate("cuda", scale_source(RIGHT)), problem_named("scale"))
 
 

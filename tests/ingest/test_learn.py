@@ -10,9 +10,9 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.cli.learn import learn
 from regraph_kg.errors import BadInput
-from regraph_kg.graph import GraphStore
 from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
 from regraph_kg.models.run import RunHeader
 from regraph_kg.models.technique import Technique

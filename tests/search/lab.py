@@ -11,8 +11,8 @@ from typing import Any, cast
 
 import pytest
 
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.evaluation.evaluate import EVALUATOR
-from regraph_kg.graph import GraphStore
 from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, code_hash
 from regraph_kg.models.graph import MergePlan, Relabelled
 from regraph_kg.models.technique import Technique

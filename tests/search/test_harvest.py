@@ -45,6 +45,7 @@ def report(code: str, speedup: float, serial: float = 8.0, **fields: object) -> 
         "timing": timing(serial / speedup),
         "baseline": timing(serial),
         "speedup": speedup,
+        "speedup_interval": {"low": 0.9 * speedup, "high": 1.1 * speedup},
     }
     return EvalReport.model_validate(usual | fields)
 
@@ -103,6 +104,7 @@ def run(*steps: StepRecord, reports: Sequence[EvalReport] = (), **fields: object
         "reports": known | {report.code_hash: report for report in reports},
         "finals": {},
         "ended": True,
+        "times": tuple(float(number) for number in range(len(steps))),
     }
     return RunRecord(**usual | fields)  # type: ignore[arg-type]
 

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
+from regraph_kg.backends.store import GraphStore
 from regraph_kg.errors import StoreError
-from regraph_kg.graph import GraphStore
 from regraph_kg.llm.ngrams import HASHED, HashEmbedder
 from regraph_kg.models.graph import (
     EmbeddingSpace,

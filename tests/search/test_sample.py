@@ -10,7 +10,6 @@ from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.final_answer import commonest_failure
 from regraph_kg.search.methods.mcgs import McgsSettings
-from regraph_kg.search.sample import speedup_of
 from tests.search.toy import (
     Graph,
     Toy,
@@ -131,4 +130,4 @@ def test_a_neighbourhood_is_read_once_a_run() -> None:
     ],
 )
 def test_what_the_search_learns_from_a_report(verdict: float | str, expected: float | None) -> None:
-    assert speedup_of(judge(Candidate("openmp", code(verdict)))) == pytest.approx(expected)
+    assert judge(Candidate("openmp", code(verdict))).sure_speedup == pytest.approx(expected)

@@ -52,9 +52,9 @@ def test_a_step_upon_measured_code_is_worth_what_it_gained_beside_that() -> None
     assert first.rival is None, "the serial code is timed beside each"
     second = _judged(verdicts, code(1.5), first.code, {"ratio": 1.5})
     assert second.rival == first.code
-    assert verdicts._measured[second.code] == pytest.approx(1.5 * verdicts._measured[first.code])
+    assert verdicts.speedup(second.code) == pytest.approx(1.5 * (verdicts.speedup(first.code) or 0))
     third = _judged(verdicts, code(2.0), second.code, {})
-    assert verdicts._measured[third.code] == judge(third).speedup, "the rival was not timed"
+    assert verdicts.speedup(third.code) == judge(third).speedup, "the rival was not timed"
 
 
 def _judged(verdicts: Verdicts, text: str, current: str, said: dict[str, float]) -> Candidate:

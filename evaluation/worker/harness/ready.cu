@@ -1,6 +1,6 @@
 // Gets a call on a device ready: what it works on is unmasked, then twice the L2 cache is read, so
 // that nothing is left there and nothing is dirty. Masks and table: sealing.py. Afterwards takes the
-// outputs' digests: cipher.py.
+// outputs' digests: sealing.py.
 // With a host compiler (tests on machines with no GPU) there is no cache to sweep.
 #include <cuda_runtime_api.h>
 

@@ -1,5 +1,5 @@
 // What masks an input of metric "device", and what a digest of an output is: for the device, whose half
-// is ready.cu, and for the judge (seal.cpp).
+// is ready.cu, and for the judge (native/arrays.cpp).
 #pragma once
 #include <stdint.h>
 

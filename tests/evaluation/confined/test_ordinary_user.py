@@ -35,6 +35,7 @@ def test_a_setuid_program_gains_nothing(
         for name in (
             "worker.py",
             "files.py",
+            "own_root.py",
             "landlock.py",
             "seccomp.py",
             "filters.py",

@@ -1,11 +1,12 @@
 """Several judges as one: who gets a candidate when judges fail; which reports may be compared."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.hosts.judges import JudgeLost, JudgeRequest, Judges, Seat
+from regraph_kg.evaluation.hosts.pool import JudgeLost, JudgeRequest, Judges, Seat
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.target import Target
 
@@ -52,12 +53,12 @@ class Told(Judges):
 
     toolchain = hardware = device
 
-    def close(self, *, abandon: bool = False) -> None:
-        self._stop() if abandon else self._threads.shutdown()
+    def _end(self, *, abandon: bool) -> None:
+        pass
 
 
-def judged(judges: Judges, *codes: str) -> Iterator[EvalReport]:
-    return judges.map(JudgeRequest(Candidate("openmp", code), PROBLEM) for code in codes)
+def judged(judges: Judges, code: str) -> EvalReport:
+    return judges.evaluate(Candidate("openmp", code), PROBLEM)
 
 
 def right(request: JudgeRequest) -> EvalReport:
@@ -76,26 +77,23 @@ def deadly(request: JudgeRequest) -> EvalReport:
 
 def test_a_judge_that_fails_costs_a_try_and_another_one_judges() -> None:
     with Told(ill=lost_gpu, well=right) as judges:
-        (result,) = judged(judges, "a")
+        result = judged(judges, "a")
     assert result.code_hash == "a"
     assert judges.seen == [("ill", "a"), ("well", "a")]
 
 
 def test_without_another_judge_the_same_one_is_asked_again_and_then_the_error_is_told() -> None:
     with Told(ill=lost_gpu) as judges, pytest.raises(ToolError):
-        list(judged(judges, "a"))
+        judged(judges, "a")
     assert judges.seen == [("ill", "a")] * 2
 
 
 def test_a_candidate_that_kills_every_judge_fails_and_the_others_do_not() -> None:
-    with Told(only=deadly) as judges:
-        futures = [
-            judges.submit(JudgeRequest(Candidate("openmp", code), PROBLEM))
-            for code in ("kills", "a")
-        ]
+    with Told(only=deadly) as judges, ThreadPoolExecutor(2) as threads:
+        killed, right = (threads.submit(judged, judges, code) for code in ("kills", "a"))
         with pytest.raises(JudgeLost):
-            futures[0].result()
-        assert futures[1].result().passed
+            killed.result()
+        assert right.result().passed
 
 
 def test_a_target_that_nobody_judges_is_an_error() -> None:
@@ -103,10 +101,11 @@ def test_a_target_that_nobody_judges_is_an_error() -> None:
         judges.evaluate(Candidate("cuda", ""), PROBLEM)
 
 
-def test_an_exception_cancels_what_waits() -> None:
+def test_the_end_is_an_error_for_who_waits() -> None:
     judges = Told()
     judges._patience = 600.0
-    future = judges.submit(JudgeRequest(Candidate("openmp", "a"), PROBLEM))
-    judges.close(abandon=True)
-    with pytest.raises(ToolError):
-        future.result(60)
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(judged, judges, "a")
+        judges.close(abandon=True)
+        with pytest.raises(ToolError):
+            waiting.result(60)

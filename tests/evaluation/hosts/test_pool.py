@@ -8,21 +8,22 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.evaluation.hosts.judges import JudgeLost, JudgeRequest
 from regraph_kg.evaluation.hosts.pool import (
-    Activities,
+    JudgeLost,
     JudgePool,
+    JudgeProcess,
+    JudgeRequest,
     PoolOptions,
-    _activity,
+    Quiet,
     devices_here,
+    needs_quiet,
 )
-from regraph_kg.evaluation.hosts.process import JudgeProcess
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Outcome
@@ -35,7 +36,7 @@ pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what p
 
 RIGHT = "for (int i = 0; i < n; ++i) y[i] = a * x[i];"
 PROBLEM = problem_named("scale")
-SOON_DONE = 60.0
+SOON_DONE = 180.0  # another session of tests may have the CPU for a while
 
 
 def scaled(text: str, body: str = RIGHT) -> Candidate:
@@ -46,6 +47,13 @@ def scaled(text: str, body: str = RIGHT) -> Candidate:
 def pool(cache: Path) -> Iterator[JudgePool]:
     with JudgePool(cache, ["cpu"], PoolOptions(limits=SOON)) as pool:
         yield pool
+
+
+def begun(threads: ThreadPoolExecutor, pool: JudgePool, mark: str) -> list[Future[EvalReport]]:
+    """Several candidates, asked for at once; the first of them is in work."""
+    under_way = [threads.submit(pool.evaluate, scaled(f"{mark}{n}"), PROBLEM) for n in range(3)]
+    until(lambda: under_way[0].running() or under_way[0].done())
+    return under_way
 
 
 def children() -> set[int]:
@@ -70,9 +78,9 @@ def until(true: Callable[[], bool]) -> None:
 def test_candidates_are_judged_as_one_by_one_in_order_and_found_compiled(pool: JudgePool) -> None:
     wrong = scaled("w", RIGHT.replace("a *", "2 * a *"))
     broken = Candidate("openmp", "int")
-    reports = list(
-        pool.map(JudgeRequest(c, PROBLEM) for c in [scaled("1"), wrong, broken, scaled("2")])
-    )
+    candidates = [scaled("1"), wrong, broken, scaled("2")]
+    with ThreadPoolExecutor(pool.at_once) as threads:
+        reports = list(threads.map(lambda one: pool.evaluate(one, PROBLEM), candidates))
     assert passed(reports[0]), reports[0].diagnosis
     assert reports[1].outcome is Outcome.WRONG_ANSWER
     assert reports[2].outcome is Outcome.COMPILE_FAILED
@@ -105,38 +113,29 @@ def test_devices_that_are_not_there_and_devices_given_twice_are_refused(
 def test_a_killed_judge_costs_nothing_but_a_second_try(pool: JudgePool) -> None:
     assert passed(pool.evaluate(scaled("before"), PROBLEM))
     (judge,) = children()
-    under_way = [pool.submit(JudgeRequest(scaled(f"k{number}"), PROBLEM)) for number in range(3)]
-    until(lambda: under_way[0].running() or under_way[0].done())
-    os.kill(judge, signal.SIGKILL)
-    assert all(passed(one.result(SOON_DONE)) for one in under_way)
+    with ThreadPoolExecutor(3) as threads:
+        under_way = begun(threads, pool, "k")
+        os.kill(judge, signal.SIGKILL)
+        assert all(passed(one.result(SOON_DONE)) for one in under_way)
     assert children() != {judge}
 
 
 def test_an_exception_ends_everything_at_once(cache: Path) -> None:
-    futures: list[Future[EvalReport]] = []
-
-    def judge_and_fail() -> None:
-        with JudgePool(cache, ["cpu"], PoolOptions(limits=SOON)) as pool:
-            futures.extend(
-                pool.submit(JudgeRequest(scaled(f"x{number}"), PROBLEM)) for number in range(20)
-            )
-            until(lambda: futures[0].running() or futures[0].done())
-            raise KeyboardInterrupt
-
     before = children()
-    with pytest.raises(KeyboardInterrupt):
-        judge_and_fail()
-    until(lambda: all(future.done() for future in futures))
-    assert children() == before
-    for future in futures[10:]:  # the first ones may have been judged by then
-        with pytest.raises((CancelledError, ToolError)):
-            future.result()
+    with ThreadPoolExecutor(3) as threads:
+        pool = JudgePool(cache, ["cpu"], PoolOptions(limits=SOON))
+        futures = begun(threads, pool, "x")
+        until(lambda: children() > before)
+        pool.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
+        until(lambda: all(future.done() for future in futures))
+        assert children() == before
+        with pytest.raises(ToolError):  # the first may have been judged by then
+            futures[2].result()
 
 
 PARENT = """
 import sys
 from pathlib import Path
-from regraph_kg.evaluation.hosts.judges import JudgeRequest
 from regraph_kg.evaluation.hosts.pool import JudgePool
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.models.evaluation import Candidate
@@ -145,8 +144,8 @@ if __name__ == "__main__":
     problem = load_problem(Path(folder))
     try:
         with JudgePool(Path(cache), ["cpu"]) as pool:
-            codes = (Candidate("openmp", f"{code}// {number}") for number in range(30))
-            for _ in pool.map(JudgeRequest(code, problem) for code in codes):
+            for number in range(30):
+                pool.evaluate(Candidate("openmp", f"{code}// {number}"), problem)
                 print("under way", flush=True)
     except KeyboardInterrupt:
         sys.exit(7)
@@ -244,7 +243,9 @@ def test_each_visible_gpu_has_a_judge_and_reports_name_it(
     problem = load_problem(problem_folder())
     with JudgePool(cache, devices_here("cuda"), PoolOptions(limits=SOON)) as pool:
         codes = [scale_source(FROM_HOST, f"{KERNEL}// {number}") for number in range(6)]
-        reports = list(pool.map(JudgeRequest(Candidate("cuda", code), problem) for code in codes))
+        with ThreadPoolExecutor(6) as threads:
+            asked = [threads.submit(pool.evaluate, Candidate("cuda", c), problem) for c in codes]
+            reports = [one.result() for one in asked]
     assert all(passed(report) for report in reports), [report.diagnosis for report in reports]
     assert {report.facts["gpu"] for report in reports} == {"GPU-fake-0", "GPU-fake-1"}
     assert {report.device for report in reports} == {"Fake GPU"}
@@ -263,65 +264,54 @@ def test_gpus_of_several_models_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("target", "grade", "metric", "own_cores", "needs"),
+    ("target", "grade", "metric", "own_cores", "alone"),
     [
-        ("openmp", "screening", "call", False, "alone"),
-        ("cuda", "screening", "call", False, "judge"),
-        ("cuda", "full", "device", False, "quiet"),
-        ("cuda", "full", "device", True, "judge"),
-        ("cuda", "full", "call", True, "quiet"),
+        ("openmp", "screening", "call", False, True),
+        ("cuda", "screening", "call", False, False),
+        ("cuda", "full", "device", False, True),
+        ("cuda", "full", "device", True, False),
+        ("cuda", "full", "call", True, True),
     ],
 )
 def test_compilers_wait_for_a_gpus_judge_but_beside_its_own_cores_and_metric_device(
-    target: Target, grade: Grade, metric: Metric, own_cores: bool, needs: str
+    target: Target, grade: Grade, metric: Metric, own_cores: bool, alone: bool
 ) -> None:
     problem = PROBLEM.model_copy(update={"metric": metric})
     work = JudgeRequest(Candidate(target, RIGHT), problem, grade=grade)
-    assert _activity(work, {PROBLEM.name}, own_cores=own_cores) == needs
+    assert needs_quiet(work, opened=True, own_cores=own_cores) is alone
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "together"),
-    [
-        ("compile", "judge", True),
-        ("quiet", "judge", True),
-        ("compile", "quiet", False),
-        ("judge", "alone", False),
-        ("alone", "alone", False),
-    ],
+    ("first", "second"), [(False, False), (False, True), (True, False), (True, True)]
 )
-def test_what_disturbs_a_measurement_waits(first: str, second: str, together: bool) -> None:
-    for one, other in ((first, second), (second, first)):
-        activities, inside = Activities(), threading.Event()
+def test_what_is_measured_alone_waits_and_is_waited_for(first: bool, second: bool) -> None:
+    quiet, inside = Quiet(), threading.Event()
 
-        def enter(
-            activities: Activities = activities,
-            other: str = other,
-            inside: threading.Event = inside,
-        ) -> None:
-            with activities.activity(other):  # type: ignore[arg-type]
-                inside.set()
+    def enter() -> None:
+        with quiet.work(alone=second):
+            inside.set()
 
-        thread = threading.Thread(target=enter)
-        with activities.activity(one):  # type: ignore[arg-type]
-            thread.start()
-            assert inside.wait(SOON_DONE if together else 0.05) is together
-        thread.join(SOON_DONE)
-        assert inside.is_set()
+    thread = threading.Thread(target=enter)
+    with quiet.work(alone=first):
+        thread.start()
+        together = not (first or second)
+        assert inside.wait(SOON_DONE if together else 0.05) is together
+    thread.join(SOON_DONE)
+    assert inside.is_set()
 
 
-def test_compilers_let_a_waiting_measurement_go_first() -> None:
-    activities, order = Activities(), list[str]()
+def test_a_waiting_measurement_goes_before_compilers() -> None:
+    quiet, order = Quiet(), list[bool]()
 
-    def enter(kind: str) -> None:
-        with activities.activity(kind):  # type: ignore[arg-type]
-            order.append(kind)
+    def enter(alone: bool) -> None:
+        with quiet.work(alone=alone):
+            order.append(alone)
 
-    threads = [threading.Thread(target=enter, args=(kind,)) for kind in ("alone", "compile")]
-    with activities.activity("compile"):
-        for number, thread in enumerate(threads, start=1):
-            thread.start()
-            until(lambda number=number: len(activities._waiting) == number)
+    threads = [threading.Thread(target=enter, args=(alone,)) for alone in (True, False)]
+    with quiet.work(alone=False):
+        threads[0].start()
+        until(lambda: quiet._wanted == 1)
+        threads[1].start()
     for thread in threads:
         thread.join(SOON_DONE)
-    assert order == ["alone", "compile"]
+    assert order == [True, False]

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,7 +11,6 @@ from typing import Any
 import pytest
 
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.evaluation.hosts.judges import JudgeRequest
 from regraph_kg.evaluation.hosts.pool import PoolOptions
 from regraph_kg.evaluation.hosts.ray_hosts import RayJudges
 from regraph_kg.evaluation.problem.problem import load_problem
@@ -83,7 +83,7 @@ def test_a_lost_host_costs_only_a_try_and_a_host_that_joins_is_used(
     cluster: Any, host: Callable[[], Any], problem_folder: Callable[..., Path]
 ) -> None:
     first = host()
-    with fleet_of(cluster) as judges:
+    with fleet_of(cluster) as judges, ThreadPoolExecutor(6) as threads:
         report = judges.evaluate(scaled("first"), PROBLEM)
         assert passed(report), report.diagnosis
         assert report.facts["host"]
@@ -95,7 +95,7 @@ def test_a_lost_host_costs_only_a_try_and_a_host_that_joins_is_used(
             judges.evaluate(scaled("b"), load_problem(problem_folder(serial=("] =", "] +="))))
 
         under_way = [
-            judges.submit(JudgeRequest(scaled(f"{number}"), PROBLEM)) for number in range(6)
+            threads.submit(judges.evaluate, scaled(f"{number}"), PROBLEM) for number in range(6)
         ]
         under_way[0].result(LONGEST)
         cluster.remove_node(first, allow_graceful=False)  # SIGKILL to all that runs there
@@ -107,9 +107,8 @@ def test_a_lost_host_costs_only_a_try_and_a_host_that_joins_is_used(
 
 def test_without_a_host_candidates_fail_after_a_while(cluster: Any) -> None:
     with fleet_of(cluster, patience=0.5) as judges:
-        future = judges.submit(JudgeRequest(scaled("alone"), PROBLEM))
         with pytest.raises(ToolError):
-            future.result(LONGEST)
+            judges.evaluate(scaled("alone"), PROBLEM)
         with pytest.raises(ToolError):
             judges.device("openmp")
 

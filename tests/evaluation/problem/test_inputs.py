@@ -339,7 +339,7 @@ def test_a_generator_is_stopped_by_landlock_too(
 ) -> None:
     if any(f.name == "landlock" and not f.holds for f in probe.probe()):
         require("sandbox", "there is no landlock here")
-    code = generator_without(tmp_path, "own_root")
+    code = generator_without(tmp_path, "hide_others")
     monkeypatch.setattr(custom_module, "_GENERATOR", code)
     body = "open('/etc/passwd'); return {}"
     with pytest.raises(BadInput, match="Permission denied"):
@@ -353,6 +353,7 @@ def generator_without(folder: Path, layer: str) -> Path:
         "generator.py",
         "worker.py",
         "files.py",
+        "own_root.py",
         "landlock.py",
         "seccomp.py",
         "filters.py",

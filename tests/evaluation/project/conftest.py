@@ -7,7 +7,7 @@ import pytest
 
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import load_problem
-from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Outcome
 
 from . import projects
 
@@ -28,7 +28,7 @@ def judged(folder: Path) -> Iterator[Judged]:
         yield lambda code: judge.evaluate(Candidate("openmp", code), problem)
 
 
-def once(problem: Path, code: str) -> EvalReport:
+def once(problem: Path, code: str, grade: Grade = "screening") -> EvalReport:
     """A verdict of a problem of its own."""
     with Judge(problem.parent / "cache") as judge:
-        return judge.evaluate(Candidate("openmp", code), load_problem(problem))
+        return judge.evaluate(Candidate("openmp", code), load_problem(problem), grade=grade)

@@ -92,11 +92,12 @@ def test_what_is_not_right_fails_with_a_reason(
     assert report.timing is None
 
 
-def test_an_endless_loop_is_ended(tmp_path: Path) -> None:
+def test_an_endless_loop_is_ended_and_a_glance_is_a_screening(tmp_path: Path) -> None:
     problem = projects.make(tmp_path)
     projects.edit(problem, "[commands]", "[commands]\ntest_seconds = 0.7")
-    late = once(problem, projects.KERNEL.replace("float sum = 0;", "while (n) {} float sum = 0;"))
-    assert late.outcome is Outcome.TIMED_OUT
+    endless = projects.KERNEL.replace("float sum = 0;", "while (n) {} float sum = 0;")
+    late = once(problem, endless, "glance")
+    assert (late.outcome, late.grade) == (Outcome.TIMED_OUT, "screening")
 
 
 def test_one_run_that_the_machine_holds_up_decides_nothing(

@@ -48,7 +48,7 @@ class Desk:
         self.pool = Pool(SECRET)
         self.worker: Any = Standing()
         self.bench = Bench(
-            *(Sealing(self.shared, None), self.calls, self.contents, self.pool),
+            *(Sealing(self.shared), self.calls, self.contents, self.pool),
             *(seed, defences or Defences()),
         )
         assert self.bench.begin(self.worker) is None
@@ -197,9 +197,7 @@ def test_any_call_of_all_may_be_audited(desks: Desks, scale: Problem) -> None:
     desk = desks(scale)
     last, kept = Counter[int](), 0
     for seed in range(400):
-        bench = Bench(
-            Sealing(desk.shared, None), desk.calls, desk.contents, desk.pool, seed, Defences()
-        )
+        bench = Bench(Sealing(desk.shared), desk.calls, desk.contents, desk.pool, seed, Defences())
         for batch in range(4):
             rows, audit = bench.load(desk.worker, 1, NEVER_SPENT), bench.audit
             assert not isinstance(rows, Failure)

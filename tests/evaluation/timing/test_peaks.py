@@ -145,24 +145,28 @@ def test_a_gpus_peaks_are_kept_under_the_gpu_and_its_machine(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("lists", "expected"),
+    ("nodes", "expected"),
     [
-        (["0-1"], [[0, 1]]),
-        (["0", "1"], [[0], [1]]),
-        (["0-1,8-9", "4-7", "2,3"], [[0, 1], [2, 3]]),
+        ([[0, 1]], [[0, 1]]),
+        ([[0], [1]], [[0], [1]]),
+        ([[0, 1, 8], [4, 5], [2, 3]], [[0, 1], [2, 3]]),
         ([], [[0, 1, 2, 3]]),
-        ([""], [[0, 1, 2, 3]]),
+        ([[]], [[0, 1, 2, 3]]),
     ],
 )
 def test_a_gpu_is_measured_from_every_memory_node(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lists: list[str], expected: list[list[int]]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    nodes: list[list[int]],
+    expected: list[list[int]],
 ) -> None:
     usable = sorted({cpu for node in expected for cpu in node})
     monkeypatch.setattr(module, "_usable", lambda: usable)
     monkeypatch.setattr(module, "_NODES", tmp_path)
-    for index, text in enumerate(lists):
+    for index, cpus in enumerate(nodes):
         (tmp_path / f"node{index}").mkdir()
-        (tmp_path / f"node{index}" / "cpulist").write_text(f"{text}\n")
+        for cpu in cpus:
+            (tmp_path / f"node{index}" / f"cpu{cpu}").touch()
     assert module._nodes() == expected
 
 

@@ -12,7 +12,6 @@ from regraph_kg.evaluation.problem import draws
 from regraph_kg.evaluation.problem.inputs import distributions, generate
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.verify import large_outputs
-from regraph_kg.evaluation.verify import timed_inputs as module
 from regraph_kg.evaluation.verify.timed_inputs import (
     Contents,
     TimedInputs,
@@ -23,7 +22,7 @@ from regraph_kg.evaluation.verify.timed_inputs import (
 from ..conftest import problem_named
 
 SECRET = 5
-N = 10_000  # elements: enough for an array to be pieced together
+N = 10_000  # elements: several blocks of a drawing
 
 
 def problem(*values: str, type: str = "float32", n: int = N) -> Problem:
@@ -118,10 +117,12 @@ def test_whole_numbers_of_a_range_are_others_in_each_timed_call_and_stay_in_it(
         assert all(not (a & b) for at, a in enumerate(runs) for b in runs[:at])
 
 
-def test_large_arrays_of_one_drawing_differ_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_LARGE_BYTES", 0)
+def test_no_piece_of_a_content_is_in_another() -> None:
+    """Else a memo of pieces would be right, and fast."""
     contents = Contents(problem("normal"), SECRET)
-    assert len({bits(contents.arrays(TimedInputs(seed))) for seed in range(100)}) == 100
+    seen = [contents.arrays(TimedInputs(seed))["x0"] for seed in range(8)]
+    runs = [{one[at : at + 2].tobytes() for at in range(N - 1)} for one in seen]
+    assert all(not (a & b) for at, a in enumerate(runs) for b in runs[:at])
 
 
 @pytest.mark.parametrize("type", ["float32", "float64", "int32", "uint8"])
@@ -175,7 +176,7 @@ def test_sorted_arrays_stay_sorted_and_do_not_change() -> None:
     assert (alone.changed, alone.sizes) == (0, [])
 
 
-def test_pieces_are_of_the_declared_distribution() -> None:
+def test_contents_are_of_the_declared_distribution() -> None:
     values = Contents(problem("uniform", type="int32"), SECRET).arrays(TimedInputs(1, 1))["x0"]
     assert (values.min() >= 0, values.max() <= 1000) == (True, True)
     assert 450 < values.mean() < 550
@@ -249,10 +250,7 @@ def problem_of(contents: Contents) -> Problem:
 
 
 @pytest.mark.parametrize("kind", ["normal", "sorted"])
-def test_an_array_is_compared_with_its_content_in_blocks(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "_BLOCK", 700)
+def test_an_array_is_compared_with_its_content(kind: str) -> None:
     contents = Contents(problem(kind), SECRET)
     made = contents.arrays(TimedInputs(3))
     assert contents.altered(TimedInputs(3), made) is None
@@ -262,8 +260,7 @@ def test_an_array_is_compared_with_its_content_in_blocks(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_wider_arrays_get_the_same_values(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_BLOCK", 700)
+def test_wider_arrays_get_the_same_values(kind: str) -> None:
     contents = Contents(problem(kind), SECRET)
     wide = {"x0": np.empty(N)}
     contents.write(TimedInputs(3, 1), wide)

@@ -1,8 +1,5 @@
 """What lies on a device before a call, what opens it, and that nothing lies open before."""
 
-import contextlib
-import functools
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,15 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from regraph_kg.evaluation.compile.compile import Compiler
-from regraph_kg.evaluation.compile.toolchain import find_gcc
+from regraph_kg.evaluation.native import arrays
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
-from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
+from regraph_kg.evaluation.rules import Defences, Failure
 from regraph_kg.evaluation.timing.batches import Bench, Witness, reserve
 from regraph_kg.evaluation.timing.known import Pool
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
 from regraph_kg.evaluation.worker import sealing as module
-from regraph_kg.evaluation.worker.cipher import BLOCK_BYTES, Cipher
 from regraph_kg.evaluation.worker.handshake import Elapsed
 from regraph_kg.evaluation.worker.sealing import Seal, Sealing
 from regraph_kg.evaluation.worker.shared_memory import (
@@ -32,14 +27,6 @@ from regraph_kg.evaluation.worker.shared_memory import (
 from ..conftest import problem_named
 
 Array = np.ndarray[Any, Any]
-
-
-@functools.cache
-def cipher() -> Cipher:
-    with tempfile.TemporaryDirectory() as cache:
-        compiler = Compiler(Path(cache), find_gcc(), JudgeLimits())
-        with contextlib.closing(compiler):
-            return Cipher(compiler.cipher())
 
 
 def digest(output: Array, key: tuple[int, int]) -> int:
@@ -138,7 +125,7 @@ class Desk:
         self.contents = Contents(problem, SECRET)
         self.device: Any = Device(self.shared)
         self.bench = Bench(
-            *(Sealing(self.shared, cipher()), self.calls, self.contents),
+            *(Sealing(self.shared), self.calls, self.contents),
             *(Pool(SECRET), 1, defences or Defences()),
         )
         self.bench.begin(self.device)
@@ -202,7 +189,7 @@ def test_elements_of_every_size_change_masked(kind: str) -> None:
     place, call = desk.calls[0].places["x"], desk.calls[0]
     values = (np.arange(place.shape[0]) % 100).astype(place.dtype)
     at, new = np.array([5, 7, 5]), np.array([10, 1, 0]).astype(place.dtype)
-    sealing = Sealing(desk.shared, cipher())
+    sealing = Sealing(desk.shared)
     sealing.whole({"x": values}, {"x": place})
     sealing.changed({"x": (at, new)}, {"x": place})
     desk.device.upload([place], sealing.close(2))
@@ -284,7 +271,7 @@ def test_more_elements_than_there_is_room_for_are_sent_as_arrays(
 def test_of_an_element_that_changes_twice_the_last_counts(desks: Desks, on_device: Problem) -> None:
     desk = desks(on_device)
     place = desk.calls[0].places["x"]
-    sealing = Sealing(desk.shared, cipher())
+    sealing = Sealing(desk.shared)
     values = np.array([1, 2, 3, 4], np.float32)
     assert sealing.changed({"x": (np.array([7, 9, 7, 9]), values)}, {"x": place})
     desk.device.upload([], sealing.close(1))
@@ -367,24 +354,24 @@ def test_outputs_that_change_after_the_calls_are_noticed(
 def test_a_digest_shows_every_byte_and_its_place(nbytes: int) -> None:
     output = np.random.default_rng(nbytes).integers(0, 256, nbytes, dtype=np.uint8)
     key, other = (3, 5), (3, 7)
-    one = cipher().digest([output], key)
+    one = arrays.digest([output], key)
     assert one == digest(output, key)
-    assert nbytes == 0 or one != cipher().digest([output], other)
+    assert nbytes == 0 or one != arrays.digest([output], other)
     for at in {0, nbytes // 2, nbytes - 1} if nbytes else ():
         changed = output.copy()
         changed[at] ^= 1
-        assert cipher().digest([changed], key) != one
+        assert arrays.digest([changed], key) != one
     if nbytes > 16:
         swapped = output.copy()
         swapped[:8], swapped[8:16] = output[8:16], output[:8]
-        assert cipher().digest([swapped], key) != one
+        assert arrays.digest([swapped], key) != one
 
 
 @pytest.mark.parametrize("nbytes", [0, 1, 31, 32, 33, 4096, 2**18 + 13])
 def test_a_mask_is_numpys_keystream_from_a_block_on(nbytes: int) -> None:
     plain = np.random.default_rng(nbytes).integers(0, 256, nbytes, dtype=np.uint8)
     key, block, masked = (2**63 + 1, 7), 12345, np.zeros(nbytes, np.uint8)
-    cipher().mask(plain, masked, block, key)
+    arrays.mask(plain, masked, block, key)
     philox = np.random.Philox(key=np.array(key, np.uint64), counter=block)
-    words = philox.random_raw(-(-nbytes // BLOCK_BYTES) * BLOCK_BYTES // 8)
+    words = philox.random_raw(-(-nbytes // arrays.STREAM_BYTES) * arrays.STREAM_BYTES // 8)
     assert np.array_equal(masked, plain ^ words.view(np.uint8)[:nbytes])

@@ -1,0 +1,1 @@
+"""Work on arrays in compiled code."""
