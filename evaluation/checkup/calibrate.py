@@ -19,6 +19,7 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import cached_property
 from types import TracebackType
 from typing import Self
 
@@ -111,6 +112,11 @@ class Trials:
     ) -> None:
         self._stack.close()
 
+    @cached_property
+    def calibration(self) -> "Calibration":
+        """Both margins, and the serial code's time."""
+        return _measured(self)
+
     def cases(self, sizes: Sizes) -> list[Case]:
         """Each distribution of each argument once; at the timing shape the timed one."""
         counts = factors(self.problem)
@@ -140,11 +146,10 @@ def calibrate(
 ) -> Calibration:
     """Measure both margins; takes seconds. Raises `BadInput` for a bad problem."""
     with Trials(problem, compiler, limits, seed) as trials:
-        return measured(trials)
+        return trials.calibration
 
 
-def measured(trials: Trials) -> Calibration:
-    """Both margins, and the serial code's time, of a problem whose programs run already."""
+def _measured(trials: Trials) -> Calibration:
     problem, shapes = trials.problem, trials.shapes
     result, lower = Calibration(), list[float]()
     for sizes in shapes:

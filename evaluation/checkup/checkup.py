@@ -9,7 +9,10 @@ are like those of real use; a GPU's memory.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.calibrate import (
@@ -17,7 +20,6 @@ from regraph_kg.evaluation.checkup.calibrate import (
     Calibration,
     Trials,
     lower_bits,
-    measured,
 )
 from regraph_kg.evaluation.checkup.findings import (
     Checkup,
@@ -74,76 +76,105 @@ class Checker:
         return checked_once(self._cache, problem, lambda: self._look(problem))
 
     def _look(self, problem: Problem) -> Iterator[ProblemFinding]:
-        self._tell(f"{problem.name}: compiling the serial code")
-        errors = [*self._compiled(problem)] or [*self._declared(problem)]
-        yield from errors
-        yield from _values(problem)
-        if not errors:
-            try:
-                yield from self._run(problem)
-            except BadInput as failed:
-                message = str(failed).removeprefix(f"problem {problem.name}: ")
-                yield error("serial code", message, _relation(problem))
+        """What the checks find, up to the first that finds an error."""
+        with ExitStack() as opened:
+            start = partial(Trials, problem, self._compiler, self._limits)
+            trials = cache(lambda: opened.enter_context(start()))
+            subject = Subject(problem, self._compiler, trials)
+            for name, look in CHECKS:
+                self._tell(f"{problem.name}: {name}")
+                try:
+                    found = list(look(subject))
+                except BadInput as failed:
+                    message = str(failed).removeprefix(f"problem {problem.name}: ")
+                    found = [error("serial code", message, _relation(problem))]
+                yield from found
+                if any(finding.severity == "error" for finding in found):
+                    return
 
-    def _compiled(self, problem: Problem) -> Iterator[ProblemFinding]:
-        """Whether each source compiles as C++."""
-        wide = to_double(problem.serial_code)
-        sources = {
-            "serial.cpp": problem.serial_code,
-            "reference.cpp": problem.reference_code,
-            "serial.cpp with fp64 types": None if problem.reference_code else wide,
-        }
-        for name, code in sources.items():
-            result = None if code is None else self._compiler.host(code, HOST_FLAGS)
-            if isinstance(result, Failure):
-                diagnosis = result.diagnosis.replace("candidate.cpp", name)
-                is_c = "restrict" in diagnosis or "conversion from 'void*'" in diagnosis
-                remedy = "__restrict__ for restrict, a cast of what malloc returns: it is C++"
-                text = f"does not compile: {diagnosis.splitlines()[0]}"
-                yield error(name, text, remedy if is_c else "")
-                return
 
-    def _declared(self, problem: Problem) -> Iterator[ProblemFinding]:
-        """Whether the signatures are those that problem.toml declares."""
-        sources = [(problem, problem.serial_code, "serial.cpp")]
-        if problem.reference_code is not None:
-            sources.append((problem.promoted(), problem.reference_code, "reference.cpp"))
-        for declared, code, name in sources:
-            difference = mismatch(declared, code, self._compiler, name)
-            if difference:
-                yield difference
-                return
+class Subject(NamedTuple):
+    """A problem that is looked at, and what checks need of it."""
 
-    def _run(self, problem: Problem) -> Iterator[ProblemFinding]:
-        self._tell(f"{problem.name}: truths and tolerance")
-        with Trials(problem, self._compiler, self._limits) as trials:
-            calibration = measured(trials)
-            tolerance = list(self._tolerance(problem, calibration))
-            yield from tolerance
-            if not any(finding.severity == "error" for finding in tolerance):
-                self._tell(f"{problem.name}: what its inputs and outputs say")
-                yield from trivial(trials)
-        seconds = calibration.serial_seconds
-        if not _SHORTEST <= seconds <= _LONGEST:
-            text = f"serial.cpp takes {seconds:.2g} s; {_SHORTEST:g} to {_LONGEST:g} s is good"
-            yield note("timing shape", text, "time = { .. } with larger or smaller sizes")
+    problem: Problem
+    compiler: Compiler
+    trials: Callable[[], Trials]  # opened at the first use; raises `BadInput`
 
-    def _tolerance(self, problem: Problem, calibration: Calibration) -> Iterator[ProblemFinding]:
-        """Whether the serial code passes, with room, and a lower precision does not."""
-        if not calibration.admits:
-            write = _wider(problem, calibration)
-            where = f"at {calibration.where}"
-            if calibration.own > 1:
-                errors = "; ".join(calibration.wrong.split("; ")[:2])
-                message = f"serial.cpp fails its own check {where}: {errors}"
-                unset = "never written" in calibration.wrong
-                yield error("tolerance", message, _KEPT if unset else write or _mend(problem))
-            else:
-                share = f"{calibration.honest:.2g} of it; 0.25 is safe"
-                message = f"the serial code's own rounding, its sums reordered, takes {share}"
-                yield note("tolerance", message, write)
-        elif calibration.separates != problem.separates:
-            yield _separation(problem, calibration)
+
+def _compiled(subject: Subject) -> Iterator[ProblemFinding]:
+    """Whether each source compiles as C++."""
+    problem = subject.problem
+    sources = {"serial.cpp": problem.serial_code}
+    if problem.reference_code is None:
+        sources["serial.cpp with fp64 types"] = to_double(problem.serial_code)
+    else:
+        sources["reference.cpp"] = problem.reference_code
+    for name, code in sources.items():
+        result = subject.compiler.host(code, HOST_FLAGS)
+        if isinstance(result, Failure):
+            diagnosis = result.diagnosis.replace("candidate.cpp", name)
+            is_c = "restrict" in diagnosis or "conversion from 'void*'" in diagnosis
+            remedy = "__restrict__ for restrict, a cast of what malloc returns: it is C++"
+            text = f"does not compile: {diagnosis.splitlines()[0]}"
+            yield error(name, text, remedy if is_c else "")
+            return
+
+
+def _declared(subject: Subject) -> Iterator[ProblemFinding]:
+    """Whether the signatures are those that problem.toml declares."""
+    problem, compiler = subject.problem, subject.compiler
+    difference = mismatch(problem, problem.serial_code, compiler, "serial.cpp")
+    if difference is None and problem.reference_code is not None:
+        wide = problem.promoted()
+        difference = mismatch(wide, problem.reference_code, compiler, "reference.cpp")
+    if difference:
+        yield difference
+
+
+def _values(subject: Subject) -> Iterator[ProblemFinding]:
+    """A note where nothing shows that floats are held in fewer bits, but what comes last."""
+    inputs = subject.problem.inputs
+    drawn = [arg for arg in inputs if arg.is_inexact and not (arg.is_custom or arg.fields)]
+    if drawn and all(set(arg.values) == {_WHOLE} for arg in drawn):
+        text = f"floats are drawn as {_WHOLE} only, which a copy in 8 bits holds exactly"
+        yield note("values", text, f'values = ["normal", "{_WHOLE}"]')
+
+
+def _seconds(subject: Subject) -> Iterator[ProblemFinding]:
+    seconds = subject.trials().calibration.serial_seconds
+    if not _SHORTEST <= seconds <= _LONGEST:
+        text = f"serial.cpp takes {seconds:.2g} s; {_SHORTEST:g} to {_LONGEST:g} s is good"
+        yield note("timing shape", text, "time = { .. } with larger or smaller sizes")
+
+
+def _tolerance(subject: Subject) -> Iterator[ProblemFinding]:
+    """Whether the serial code passes, with room, and a lower precision does not."""
+    problem, calibration = subject.problem, subject.trials().calibration
+    if not calibration.admits:
+        write = _wider(problem, calibration)
+        if calibration.own > 1:
+            errors = "; ".join(calibration.wrong.split("; ")[:2])
+            message = f"serial.cpp fails its own check at {calibration.where}: {errors}"
+            unset = "never written" in calibration.wrong
+            yield error("tolerance", message, _KEPT if unset else write or _mend(problem))
+        else:
+            share = f"{calibration.honest:.2g} of it; 0.25 is safe"
+            message = f"the serial code's own rounding, its sums reordered, takes {share}"
+            yield note("tolerance", message, write)
+    elif calibration.separates != problem.separates:
+        yield _separation(problem, calibration)
+
+
+Look = Callable[[Subject], Iterator[ProblemFinding]]
+# Cheap ones first: an error ends the look. Each finding has its own remedy, a line to write.
+CHECKS: tuple[tuple[str, Look], ...] = (
+    ("compiling the serial code", _compiled),
+    ("its signature", _declared),
+    ("its values", _values),
+    ("how long it takes", _seconds),
+    ("truths and tolerance", _tolerance),
+    ("what its inputs and outputs say", lambda subject: trivial(subject.trials())),
+)
 
 
 def _wider(problem: Problem, calibration: Calibration) -> str:
@@ -155,14 +186,6 @@ def _wider(problem: Problem, calibration: Calibration) -> str:
         return ""
     line, _ = suggested(problem, calibration, terms)
     return f"sums in double in serial.cpp, or {line}" if terms > _LONG else line
-
-
-def _values(problem: Problem) -> Iterator[ProblemFinding]:
-    """A note where nothing shows that floats are held in fewer bits, but what comes last."""
-    drawn = [arg for arg in problem.inputs if arg.is_inexact and not (arg.is_custom or arg.fields)]
-    if drawn and all(set(arg.values) == {_WHOLE} for arg in drawn):
-        text = f"floats are drawn as {_WHOLE} only, which a copy in 8 bits holds exactly"
-        yield note("values", text, f'values = ["normal", "{_WHOLE}"]')
 
 
 def suggested(

@@ -33,10 +33,10 @@ class Cache:
 
     def __init__(self, folder: Path, bytes_: int = BYTES) -> None:
         self._folder, self._bytes = folder, bytes_
-        self._kept: dict[Path, int] = {}
-        self._recent: dict[Path, int] = {}
+        self._held: dict[Path, int] = {}  # the last used last
+        self._kept: set[Path] = set()
         self._lock = threading.Lock()
-        weakref.finalize(self, _close, self._kept, self._recent)
+        weakref.finalize(self, _close, self._held)
 
     def __enter__(self) -> Self:
         return self
@@ -47,7 +47,8 @@ class Cache:
     def close(self) -> None:
         """Release every entry, so that others may evict it."""
         with self._lock:
-            _close(self._kept, self._recent)
+            _close(self._held)
+            self._kept.clear()
 
     def find(self, key: str, keep: bool = False) -> Path | None:
         """The entry, held for this process; None where there is none, or one not to be trusted.
@@ -110,13 +111,14 @@ class Cache:
             return False
         os.utime(descriptor, ns=(time.time_ns(), status.st_mtime_ns))
         with self._lock:
-            destination = self._kept if keep or entry in self._kept else self._recent
-            for descriptors in (self._kept, self._recent):
-                if entry in descriptors:
-                    os.close(descriptors.pop(entry))
-            destination[entry] = descriptor
-            if len(self._recent) > _HELD:
-                os.close(self._recent.pop(next(iter(self._recent))))
+            if entry in self._held:
+                os.close(self._held.pop(entry))
+            self._held[entry] = descriptor
+            if keep:
+                self._kept.add(entry)
+            recent = [path for path in self._held if path not in self._kept]
+            if len(recent) > _HELD:
+                os.close(self._held.pop(recent[0]))
         return True
 
     def _evict(self, newest: Path) -> None:
@@ -190,8 +192,6 @@ def _parent_fault(folder: Path) -> str:
     return ""
 
 
-def _close(*tables: dict[Path, int]) -> None:
-    for descriptors in tables:
-        for descriptor in descriptors.values():
-            os.close(descriptor)
-        descriptors.clear()
+def _close(held: dict[Path, int]) -> None:
+    while held:
+        os.close(held.popitem()[1])

@@ -18,12 +18,13 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.compile.own_folder import PREFIX
 from regraph_kg.evaluation.compile.toolchain import SYSTEM_FOLDERS
 from regraph_kg.evaluation.problem.capacity import memory_limit
 from regraph_kg.evaluation.rules import JudgeLimits
@@ -127,12 +128,16 @@ def _launch(orders: dict[str, Any], seconds: float, part: slice) -> Ran:
     Raises `ToolError` where their sandbox did not start.
     """
     commands = [tuple(command) for command in orders["commands"]]
-    with _memory_file("said") as output, _memory_file("report") as report:
-        code = _exit_code({**orders, "report": report}, output, seconds)
-        size = os.fstat(output).st_size
+    # In memory, as the disk may be full.
+    with (
+        open(os.memfd_create("said"), "rb") as output,
+        open(os.memfd_create("report"), "rb") as report,
+    ):
+        code = _exit_code({**orders, "report": report.fileno()}, output.fileno(), seconds)
+        size = os.fstat(output.fileno()).st_size
         start, end, _ = part.indices(size)
-        words = os.pread(output, end - start, start).decode(errors="backslashreplace")
-        content = os.pread(report, _SAID_BYTES, 0)
+        words = os.pread(output.fileno(), end - start, start).decode(errors="backslashreplace")
+        content = report.read(_SAID_BYTES)
     if code is None:
         return Ran(commands[-1], None, words, (), cut=size > end - start)
     if not content and code != -signal.SIGKILL:
@@ -159,6 +164,7 @@ def _orders(
         "readable": [*SYSTEM_FOLDERS, *readable, *folders],
         "environment": {"PATH": _PATH, "LANG": "C", "TMPDIR": work},
         "parent": os.getpid(),
+        "own": str(directory) if directory and directory.name.startswith(PREFIX) else "",
         "memory_bytes": _memory_bytes(),
         "file_bytes": FILE_BYTES,
         "strict": False,
@@ -180,16 +186,6 @@ def compiler_confinement() -> Confinement:
         "allow user namespaces (sysctl user.max_user_namespaces), or start Linux 5.13 or later"
         " with landlock in its lsm= list",
     )
-
-
-@contextlib.contextmanager
-def _memory_file(name: str) -> Iterator[int]:
-    """An anonymous file in memory: the disk may be full."""
-    descriptor = os.memfd_create(name)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def _exit_code(orders: dict[str, Any], output: int, seconds: float) -> int | None:

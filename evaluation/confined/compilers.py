@@ -55,6 +55,7 @@ class CompileOrders:
     strict: bool  # whether to run nothing where neither a root of its own nor landlock holds
     environment: dict[str, str]
     parent: int
+    own: str  # the judge's folder for this, removed should the judge die meanwhile; "": none
     report: int
     """Descriptor that gets, marshalled, which layers held, which command was the last, its exit
     code (negative: its signal) and its seconds. The commands do not inherit it."""
@@ -82,8 +83,13 @@ def main(orders: CompileOrders) -> None:
     die_with_parent(libc)  # other credentials would have made that forgotten
     if os.getppid() != orders.parent:  # it died before the line above
         sys.exit(1)
+    # held open, as this process will not see the folder from its new root
+    above = os.open(os.path.dirname(orders.own), os.O_RDONLY) if orders.own else -1
     child = os.fork()
     if child:
+        if orders.own:
+            name = os.path.basename(orders.own)
+            signal.signal(signal.SIGTERM, lambda *_: abandoned(child, name, above))
         os._exit(abs(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
     die_with_parent(libc)
     layers += confine(libc, orders, bool(layers))
@@ -113,6 +119,28 @@ def _end_group(number: int, frame: "FrameType | None") -> "NoReturn":
     del number, frame
     os.kill(0, signal.SIGKILL)
     os._exit(1)  # the first process of a namespace cannot kill itself
+
+
+def abandoned(child: int, name: str, above: int) -> "NoReturn":
+    """The judge has died: end all of this, then remove the folder that it made for it."""
+    try:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        remove(name, above)
+    finally:
+        _end_group(0, None)  # also where a compiler that no namespace ended still writes there
+
+
+def remove(name: str, above: int) -> None:
+    """Remove what bears this name in an open folder (shutil takes longer to import than it is)."""
+    try:
+        os.unlink(name, dir_fd=above)
+    except OSError:  # a folder
+        here = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=above)
+        for entry in os.listdir(here):
+            remove(entry, here)
+        os.close(here)
+        os.rmdir(name, dir_fd=above)
 
 
 def separate(libc: ctypes.CDLL) -> bool:

@@ -206,6 +206,7 @@ class JudgeProcess:
                 self._executor, self._process = self._starter.submit(_started).result()
             if self._killed:  # looked at after the start: kill() may have come during it
                 self.kill()
+                self.end()
                 raise JudgeLost("judge: stopped")
             asked = self._executor.submit(call, *args)
             return asked.result(seconds)

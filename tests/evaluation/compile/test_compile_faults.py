@@ -3,8 +3,11 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -201,3 +204,35 @@ def test_a_folder_of_a_killed_process_is_swept_by_the_next_and_a_living_ones_is_
     with own_folder(tmp_path) as ours:
         assert not theirs.exists()
     assert mine.exists()
+
+
+SLOW = """
+import sys
+from pathlib import Path
+from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.compile.toolchain import Gcc
+from regraph_kg.evaluation.rules import JudgeLimits
+Compiler(Path(sys.argv[1]), Gcc(Path(sys.argv[2]), "1.0"), JudgeLimits()).host("x", HOST_FLAGS)
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_judge_killed_while_it_compiles_leaves_no_process_and_no_file(
+    tmp_path: Path, how: signal.Signals
+) -> None:
+    slow = 'case "$*" in *out.so) mkdir deep; touch begun deep/x; exec sleep 600;; esac'
+    gcc = fake_gcc(tmp_path, slow)
+    cache = tmp_path / "cache"
+    command = [sys.executable, "-c", SLOW, str(cache), str(gcc.path)]
+    with subprocess.Popen(command, cwd=ROOT) as judge:
+        until(lambda: bool([*cache.glob("building/*/work/deep/x")]))
+        judge.send_signal(how)
+        judge.wait()
+    until(lambda: not [*cache.glob("building/*")])
+
+
+def until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
