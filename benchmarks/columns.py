@@ -48,7 +48,6 @@ COLUMNS = {
 RATES = {
     "GPUs": "{gpus}",
     "problem": "{problem}",
-    "isolation": "{isolation}",
     "grade": "{grade}",
     "candidates": "{candidates}",
     "candidates/s": "{per_second}",

@@ -41,7 +41,7 @@ from regraph_kg.evaluation.hosts.pool import JudgePool, JudgeRequest, PoolOption
 from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, JudgeLimits
-from regraph_kg.evaluation.slot import SessionRules
+from regraph_kg.evaluation.slots import SessionRules
 from regraph_kg.models.evaluation import Candidate, EvalReport
 
 HERE = Path(__file__).parent
@@ -152,10 +152,6 @@ class Bench:
         """Screening, a process for each candidate."""
         return self._through_pool(gpus, PoolOptions(), self._extent.candidates)
 
-    def shared(self, gpus: int) -> Iterator[dict[str, Any]]:
-        """Screening, one process for many candidates that pass."""
-        return self._through_pool(gpus, PoolOptions(isolation="shared"), self._extent.candidates)
-
     def full(self, gpus: int) -> Iterator[dict[str, Any]]:
         """Grade full."""
         return self._through_pool(gpus, PoolOptions(grade="full"), self._extent.full)
@@ -170,7 +166,7 @@ class Bench:
                 self._open_everywhere(pool, subject, gpus)
                 taken, reports = seconds(lambda pool=pool, works=works: pooled(pool, works))
             rate = len(works) / taken
-            same = (subject.problem.name, options.isolation, options.grade)
+            same = (subject.problem.name, options.grade)
             if gpus == 1:
                 self._with_one_gpu[same] = rate
             alone = self._with_one_gpu.get(same)
@@ -178,7 +174,6 @@ class Bench:
                 "gpus": gpus,
                 "problem": subject.problem.name,
                 "scaling": round(rate / alone, 2) if alone else None,
-                "isolation": options.isolation,
                 "grade": options.grade,
                 "candidates": len(works),
                 "per_second": round(rate, 2),

@@ -1,46 +1,40 @@
 """The story: compile, run, verify, time; a report, whatever the candidate does.
 
-Two grades. Screening: every shape and distribution once, about 0.1 s of timed calls (openmp: of
-three fresh workers, whose levels differ), the session's baseline. Full: more inputs, five fresh
-workers (cuda: three), an audit of a timed call, on a CPU one more worker of the baseline. Reports
-say which.
+Three grades, each a subset of the next. Glance: every check shape once, the first few timed calls.
+Screening: about 0.1 s of timed calls (openmp: of three fresh workers, whose levels differ), further
+cases, the session's baseline. Full: more inputs, five fresh workers (cuda: three), an audit of a
+timed call, on a CPU one more worker of the baseline. Reports say which.
 """
 
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.command_judge import CommandJudge
-from regraph_kg.evaluation.compare import LOOKS, Comparison, by_levels
+from regraph_kg.evaluation.compare import LOOKS, Comparison
 from regraph_kg.evaluation.compile.source_rules import rejected
+from regraph_kg.evaluation.evaluation import Evaluation, Times
 from regraph_kg.evaluation.gpu.device import silent, threads, turn
 from regraph_kg.evaluation.gpu.kernels import advice, unfinished
 from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem, comparable
-from regraph_kg.evaluation.report import Times
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.session import Session
-from regraph_kg.evaluation.slot import Isolation, SessionRules
+from regraph_kg.evaluation.slots import SessionRules
 from regraph_kg.evaluation.timing.roofline import account, below_floor, floor_seconds
 from regraph_kg.evaluation.timing.timing import MeasuredSeries
-from regraph_kg.evaluation.trial import Trial
 from regraph_kg.evaluation.worker.spawn import Program
-from regraph_kg.models.evaluation import (
-    Candidate,
-    EvalReport,
-    Grade,
-    Outcome,
-    code_hash,
-)
+from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Outcome, code_hash
 from regraph_kg.models.target import TARGETS, Target, timed_by
 
-EVALUATOR = "5"
+EVALUATOR = "6"
 """Version of the judge's rules. History: 1 (2026-11) first version; 2 (2026-11) device calls start
 from a swept cache, ghost calls, unseen inputs, floors, guarded device allocations; 3 (2026-11) each
 timed call has new inputs, workers stand still between calls, only the judge's clock counts, levels
@@ -49,7 +43,9 @@ the GPU fails as no_kernel, which was suspicious before, and so where the answer
 (2026-11) further cases, threads held up, racecheck and synccheck, codes compared in turn; 5
 (2026-11) on a GPU each call is seen to begin and to end; later in 5: load counts on the cores that
 are used only, arrays of metric "device" keep the alignment that prompts promise, and codes timed by
-it are compared by their workers' levels, unless two are compared in turn on purpose."""
+it are compared by their workers' levels, unless two are compared in turn on purpose; 6 (2026-11) a
+third grade, the glance; no time below what the clock can tell; a budget for all that a candidate
+does; more values, shapes and races."""
 
 _DIAGNOSIS_LENGTH = 1500
 
@@ -72,20 +68,16 @@ class Judge:
         seed: int | None = None,
         limits: JudgeLimits | None = None,
         defences: Defences | None = None,
-        isolation: Isolation = "fresh",
         gpu: int = 0,
         tell: Callable[[str], None] = silent,
     ) -> None:
         self._tell = tell
         self._grade: Grade = grade
         secret = secrets.randbits(128) if seed is None else seed
-        self._rules = SessionRules(
-            secret, defences or Defences(), limits or JudgeLimits(), isolation=isolation
-        )
+        self._rules = SessionRules(secret, defences or Defences(), limits or JudgeLimits())
         self._machine = Machine(cache, self._rules, gpu)
         self._sessions: dict[tuple[str, Target], Session] = {}
         self._projects = CommandJudge(self._rules.limits, EVALUATOR, tell)
-        self._opening = 0.0
 
     def __enter__(self) -> "Judge":
         return self
@@ -124,38 +116,142 @@ class Judge:
     ) -> EvalReport:
         """Compile, run, verify, time. Never raises for what the candidate does.
 
-        Timing ends early (censored) where a call takes 3 times `incumbent_seconds`, the best time
-        so far, else 3 times the serial code's. A project's own commands prove less, as the
-        report's `guarantee` says.
+        A screening ends at its glance where even the fastest call is slower than
+        `incumbent_seconds`, the best time so far: the report's grade is "glance" then. Timing ends
+        early (censored) where a call takes 3 times that, else 3 times the serial code's. A
+        project's own commands prove less, as the report's `guarantee` says.
         """
+        asked = grade or self._grade
         if isinstance(problem, ProjectProblem):
-            chosen = grade or self._grade
-            return self._projects.evaluate(candidate, problem, chosen, incumbent_seconds)
-        if problem.metric not in TARGETS[candidate.target].metrics:
+            return self._projects.evaluate(candidate, problem, asked, incumbent_seconds)
+        target = TARGETS[candidate.target]
+        if problem.metric not in target.metrics:
             raise BadInput(
                 f'problem {problem.name}: metric "{problem.metric}" needs target'
                 f" {' or '.join(timed_by(problem.metric))}, not {candidate.target}"
             )
-        self._opening = 0.0
-        refused = self._refused(candidate, problem, grade or self._grade)
-        if refused:
-            return refused
-        session = self._session(problem, candidate.target)
-        trial = Trial(session, candidate, grade or self._grade, incumbent_seconds)
-        trial.opening = self._opening
-        result = self._judge(trial)
-        if isinstance(result, Failure) and TARGETS[candidate.target].on_gpu:
-            self._machine.blame(result)
-        return self._report(trial, result)
+        start = time.perf_counter()
+        evaluation = Evaluation(candidate, problem, asked, incumbent_seconds)
+        refused = rejected(candidate.code) if self._rules.defences.source_rules else None
+        if refused:  # before a problem is opened, which takes seconds
+            return self._report(evaluation.failed(refused), start)
+        session, opening = self._session(problem, candidate.target)
+        evaluation = evaluation.spent("open", opening) if opening else evaluation
+        if not target.on_gpu:
+            session.staff(target.efforts[asked].workers)
+        evaluation = evaluation.then("compile", self._compile)
+        if not evaluation.is_over:
+            with self._turn(candidate.target, session) as waited:
+                before = self._machine.joules(candidate.target)
+                evaluation = self._judge(session, evaluation.spent("wait", waited))
+                after = self._machine.joules(candidate.target)
+            used = None if before is None or after is None else after - before
+            evaluation = replace(evaluation, joules=used)
+        if evaluation.failure and target.on_gpu:
+            self._machine.blame(evaluation.failure)
+        return self._report(evaluation, start, session.sandbox)
 
-    def _refused(self, candidate: Candidate, problem: Problem, grade: Grade) -> EvalReport | None:
-        """The report of a source that is refused before its problem's session is opened."""
-        opened = (problem.model_dump_json(), candidate.target) in self._sessions
-        rules = self._rules.defences.source_rules
-        failure = rejected(candidate.code) if rules and not opened else None
-        if failure is None:
-            return None
-        return unmeasured(self._machine, candidate, problem, grade, failure)
+    def _compile(self, evaluation: Evaluation) -> Evaluation:
+        program = self._machine.program(evaluation.candidate, evaluation.problem)
+        if isinstance(program, Failure):
+            return evaluation.failed(program)
+        return replace(evaluation, program=program)
+
+    def _judge(self, session: Session, evaluation: Evaluation) -> Evaluation:
+        """Every stage that needs the device; none comes after a failure, or a glance's end."""
+        assert evaluation.program
+        program = replace(evaluation.program, budget=session.budget())
+        evaluation = replace(evaluation, program=program)
+        with session.slots.candidate(program) as slot:
+            evaluation = (
+                evaluation.then("verify", partial(session.verify, slot))
+                .then("baseline", session.renew_baseline)
+                .then("time", partial(session.time, slot))
+            )
+        if evaluation.times and evaluation.times.means_little:
+            evaluation = evaluation.then("time again", session.time_again)
+        crashed = evaluation.failure and evaluation.failure.outcome is Outcome.CRASHED
+        if crashed and program.cuda:
+            return evaluation.spend("explain", self._explain)
+        if evaluation.grade == "full" and program.cuda:
+            evaluation = evaluation.then("profile", partial(self._profile, session))
+        if self._rules.defences.further:
+            evaluation = evaluation.then("further", partial(self._look_further, session))
+        return self._meet_rival(session, evaluation)
+
+    def _meet_rival(self, session: Session, evaluation: Evaluation) -> Evaluation:
+        """How the candidate does against its rival, in turn where levels do not tell."""
+        rival, times = evaluation.candidate.rival, evaluation.times
+        if evaluation.failure or times is None or times.whole:
+            return evaluation
+        if not evaluation.ended_at_glance:
+            session.know_level(evaluation)
+        is_slow = times.seconds > session.serial_seconds
+        if rival is None or (is_slow and evaluation.grade != "full"):
+            return evaluation  # by how much slow code is slow interests nobody
+        evaluation = session.by_level(evaluation)
+        if evaluation.rivalry:
+            return evaluation
+        return evaluation.then("compare", partial(self._compare, session, rival))
+
+    def _compare(self, session: Session, rival: str, evaluation: Evaluation) -> Evaluation:
+        other = self._machine.program(replace(evaluation.candidate, code=rival), evaluation.problem)
+        if isinstance(other, Failure) or evaluation.program is None:
+            return evaluation
+        looks = LOOKS if evaluation.grade == "full" else LOOKS[:1]
+        found = session.compare((replace(evaluation.program, budget=None), other), looks)
+        if isinstance(found, Failure):
+            return evaluation
+        return replace(evaluation, rivalry=found.against(rival))
+
+    def _look_further(self, session: Session, evaluation: Evaluation) -> Evaluation:
+        """Further cases; compute-sanitizer works beside them, as nothing is timed any more."""
+        candidate, problem, program = evaluation.candidate, evaluation.problem, evaluation.program
+        assert program
+        if not program.cuda:
+            perturbed = self._machine.perturbed(candidate, problem)
+            held_up = replace(perturbed, budget=program.budget) if perturbed else None
+            return session.look_further(held_up, evaluation)
+        if evaluation.grade != "full":
+            return session.look_further(None, evaluation)
+        with ThreadPoolExecutor(1) as beside:
+            finding = beside.submit(self._machine.sanitize, candidate.code, program, problem)
+            evaluation = session.look_further(None, evaluation)
+        return evaluation.failed(finding.result())
+
+    def _explain(self, evaluation: Evaluation) -> Evaluation:
+        failure, program = evaluation.failure, evaluation.program
+        assert failure
+        assert program
+        return evaluation.failed(self._machine.explain(failure, program, evaluation.problem))
+
+    def _profile(self, session: Session, evaluation: Evaluation) -> Evaluation:
+        """Note kernels and copies of one call, by CUPTI; a call without a kernel is suspicious."""
+        assert evaluation.program
+        assert evaluation.times
+        try:
+            library = self._machine.profiler()
+        except ToolError as error:
+            return replace(evaluation, profile={"profile": str(error)})
+        found = session.profile(library, evaluation.program)
+        if found is None:
+            return evaluation
+        told = found.facts() | {"profile": advice(found, evaluation.times.seconds)}
+        return replace(evaluation, profile=told).failed(unfinished(found))
+
+    @contextmanager
+    def _turn(self, target: Target, session: Session | None = None) -> Iterator[float]:
+        """Claim the device for a session, or what it takes to open one where none is given.
+
+        Yields the seconds waited for it. No device context is on its way once others may have it.
+        """
+        start = time.perf_counter()
+        with ExitStack() as turns:
+            for claim in self._machine.claims(target, opening=session is None):
+                turns.enter_context(turn(claim, self._tell))
+            yield time.perf_counter() - start
+            if session and session.problem.metric == "device":
+                session.slots.settle()
 
     def compare(
         self, candidate: Candidate, incumbent: Candidate, problem: AnyProblem
@@ -166,158 +262,34 @@ class Judge:
         project's own commands.
         """
         problem = comparable(problem)
-        trial = Trial(self._session(problem, candidate.target), candidate, "full")
-        programs = self._both(candidate, incumbent, problem)
-        with self._turn(candidate.target, trial.session):
-            return _passed(problem, trial.compare(programs, LOOKS))
+        session, programs = self._both(candidate, incumbent, problem)
+        with self._turn(candidate.target, session):
+            return _passed(problem, session.compare(programs))
 
     def pair(
         self, candidate: Candidate, other: Candidate, problem: Problem
     ) -> tuple[MeasuredSeries, MeasuredSeries]:
         """Times of a fresh worker of each, taken in turn. Raises `BadInput` where one fails."""
-        trial = Trial(self._session(problem, candidate.target), candidate, "full")
-        programs = self._both(candidate, other, problem)
-        with self._turn(candidate.target, trial.session):
-            return _passed(problem, trial.in_turn(programs))
+        session, programs = self._both(candidate, other, problem)
+        with self._turn(candidate.target, session):
+            return _passed(problem, session.in_turn(programs))
 
     def _both(
         self, candidate: Candidate, other: Candidate, problem: Problem
-    ) -> tuple[Program, Program]:
+    ) -> tuple[Session, tuple[Program, Program]]:
+        session, _ = self._session(problem, candidate.target)
         first, second = (
             _passed(problem, self._machine.program(code, problem)) for code in (candidate, other)
         )
-        return first, second
+        return session, (first, second)
 
-    def _judge(self, trial: Trial) -> Failure | Times:
-        session, target = trial.session, TARGETS[trial.candidate.target]
-        if not target.on_gpu:
-            session.staff(target.efforts[trial.grade].workers)
-        with trial.stage("compile"):
-            program = self._machine.program(trial.candidate, session.problem)
-        if isinstance(program, Failure):
-            if self._machine.joules(trial.candidate.target) is not None:
-                trial.joules = 0.0  # compiling needs no GPU
-            return program
-        with self._turn(trial.candidate.target, session), self._energy(trial):
-            result = self._run(trial, program)
-            if isinstance(result, Failure) and result.outcome is Outcome.CRASHED and program.cuda:
-                with trial.stage("explain"):
-                    result = self._machine.explain(result, program, session.problem)
-            if isinstance(result, Times) and trial.grade == "full" and program.cuda:
-                with trial.stage("profile"):
-                    result = self._profile(trial, program, result)
-            if isinstance(result, Times):
-                with trial.stage("further"):
-                    result = self._after_timing(trial, program) or result
-            if isinstance(result, Times):
-                self._meet_rival(trial, program, result)
-            return result
-
-    def _meet_rival(self, trial: Trial, program: Program, times: Times) -> None:
-        """Note how the candidate does against its rival, in turn where levels do not tell."""
-        session, rival = trial.session, trial.candidate.rival
-        if times.whole:
-            return  # its time is not that of its calls
-        session.levels[code_hash(trial.candidate.code)] = times.level
-        is_slow = times.seconds > session.serial_seconds
-        if rival is None or (is_slow and trial.grade == "screening"):
-            return  # by how much slow code is slow interests nobody
-        known = session.levels.get(code_hash(rival))
-        if known:
-            trial.rivalry = by_levels(rival, known, times.level, session.problem.metric)
-        if trial.rivalry:
-            return
-        other = self._machine.program(replace(trial.candidate, code=rival), session.problem)
-        if not isinstance(other, Failure):
-            with trial.stage("compare"):
-                looks = LOOKS if trial.grade == "full" else LOOKS[:1]
-                result = trial.compare((program, other), looks)
-            trial.rivalry = None if isinstance(result, Failure) else result.against(rival)
-
-    def _after_timing(self, trial: Trial, program: Program) -> Failure | None:
-        """Further cases; compute-sanitizer works beside them, as nothing is timed any more."""
-        if trial.grade != "full" or not program.cuda:
-            return self._further(trial, program)
-        code, problem = trial.candidate.code, trial.session.problem
-        with ThreadPoolExecutor(1) as beside:
-            finding = beside.submit(self._machine.sanitize, code, program, problem)
-            failure = self._further(trial, program)
-        return finding.result() or failure
-
-    def _further(self, trial: Trial, program: Program) -> Failure | None:
-        """Cases beyond those of every verification, of code that has passed that."""
-        if not self._rules.defences.further:
-            return None
-        perturbed = self._machine.perturbed(trial.candidate, trial.session.problem)
-        return trial.session.check_further(program, perturbed, trial.call_seconds, trial.grade)
-
-    def _run(self, trial: Trial, program: Program) -> Failure | Times:
-        """Verify, then time; a noisy candidate is timed again, then at the full grade."""
-        session = trial.session
-        with session.slots.candidate(program) as slot:
-            with trial.stage("verify"):
-                flags = slot.worker.start or session.verify(slot, full=trial.grade == "full")
-            if isinstance(flags, Failure):
-                return flags
-            trial.flags = flags
-            with trial.stage("baseline"):
-                session.serve()
-            with trial.stage("time"):
-                times = trial.times(program, slot)
-        requested: Grade = trial.grade
-        for grade in (requested, "full"):
-            if isinstance(times, Failure) or not (times.doubt or times.whole):
-                break
-            trial.grade = grade
-            with trial.stage("time again"):
-                times = trial.times(program)
-        trial.grade = requested
-        return times
-
-    def _profile(self, trial: Trial, program: Program, times: Times) -> Failure | Times:
-        """Note kernels and copies of one call, by CUPTI; a call without a kernel is suspicious."""
-        try:
-            library = self._machine.profiler()
-        except ToolError as error:
-            trial.profile = {"profile": str(error)}
-            return times
-        profile = trial.session.profile(program, library, trial.call_seconds)
-        if profile is None:
-            return times
-        trial.profile = profile.facts() | {"profile": advice(profile, times.seconds)}
-        return unfinished(profile) or times
-
-    @contextmanager
-    def _turn(self, target: Target, session: Session | None = None) -> Iterator[None]:
-        """Claim the device for a session, or what it takes to open one where none is given.
-
-        No device context is on its way once others may have the device.
-        """
-        with ExitStack() as turns:
-            for claim in self._machine.claims(target, opening=session is None):
-                turns.enter_context(turn(claim, self._tell))
-            yield
-            if session and session.problem.metric == "device":
-                session.slots.settle()
-
-    @contextmanager
-    def _energy(self, trial: Trial) -> Iterator[None]:
-        """Note the GPU's energy meanwhile."""
-        before = self._machine.joules(trial.candidate.target)
-        yield
-        after = self._machine.joules(trial.candidate.target)
-        if before is not None and after is not None:
-            trial.joules = after - before
-
-    def _session(self, problem: Problem, target: Target) -> Session:
+    def _session(self, problem: Problem, target: Target) -> tuple[Session, float]:
+        """A problem's session, and the seconds that opening it took now."""
         key = (problem.model_dump_json(), target)
         for other in self._sessions.keys() - {key}:
             self._sessions[other].slots.cool_down()
-        if key not in self._sessions:
-            self._sessions[key] = self._open(problem, target)
-        return self._sessions[key]
-
-    def _open(self, problem: Problem, target: Target) -> Session:
+        if key in self._sessions:
+            return self._sessions[key], 0.0
         start = time.perf_counter()
         self._tell("compiling the serial code")
         programs = self._machine.programs(problem)
@@ -328,31 +300,58 @@ class Judge:
         except BaseException:
             session.close()
             raise
-        self._opening = time.perf_counter() - start
-        return session
+        self._sessions[key] = session
+        return session, time.perf_counter() - start
 
-    def _report(self, trial: Trial, result: Failure | Times) -> EvalReport:
-        report = _report(self._machine, trial.candidate, trial.session.problem, trial.grade)
-        facts = report.facts | {"sandbox": trial.session.sandbox} | trial.energy()
-        stages: dict[str, object] = {"stages": trial.stages(), "load": trial.load, "facts": facts}
-        if isinstance(result, Failure):
-            return report.model_copy(update=stages | _failed(result))
-        return report.model_copy(
-            update=stages
-            | result.fields()
-            | self._account(trial, result)
-            | {"rivalry": trial.rivalry}
-            | {"facts": facts | result.facts() | trial.facts()}
-        )
+    def _report(
+        self, evaluation: Evaluation, start: float, sandbox: str | None = None
+    ) -> EvalReport:
+        """The report of an evaluation that began at `start`."""
+        evaluation = evaluation.spent("total", time.perf_counter() - start)
+        report = _told(self._machine, evaluation, {"sandbox": sandbox} if sandbox else {})
+        if evaluation.failure:
+            return report
+        assert evaluation.times
+        work = self._account(evaluation.problem, evaluation.candidate.target, evaluation.times)
+        return report.model_copy(update=evaluation.times.fields() | work)
 
-    def _account(self, trial: Trial, result: Times) -> dict[str, object]:
+    def _account(self, problem: Problem, target: Target, times: Times) -> dict[str, object]:
         """The account of work; a time below the physics floor is suspicious."""
-        problem, target = trial.session.problem, trial.candidate.target
         peaks = self._machine.peaks(target)
-        work = account(problem, result.seconds, peaks)
+        work = account(problem, times.seconds, peaks)
         floor = floor_seconds(problem, peaks or self._machine.nominal(target))
         failure = below_floor(work, floor) if self._rules.defences.floor else None
         return {"account": work} | (_failed(failure) if failure else {})
+
+
+def unmeasured(
+    machine: Machine, candidate: Candidate, problem: Problem, grade: Grade, failure: Failure
+) -> EvalReport:
+    """The report of code that failed before it could run."""
+    return _told(machine, Evaluation(candidate, problem, grade, failure=failure), {})
+
+
+def _told(machine: Machine, evaluation: Evaluation, facts: Mapping[str, str]) -> EvalReport:
+    """A report of all that is known but for times."""
+    target, failure = evaluation.candidate.target, evaluation.failure
+    if evaluation.program is None and machine.joules(target) is not None:
+        evaluation = replace(evaluation, joules=0.0)  # it needed no GPU
+    report = EvalReport(
+        problem=evaluation.problem.name,
+        target=target,
+        metric=evaluation.problem.metric,
+        code_hash=code_hash(evaluation.candidate.code),
+        outcome=Outcome.PASSED,
+        device=machine.device(target),
+        toolchain=machine.toolchain(target),
+        evaluator=EVALUATOR,
+        grade="glance" if evaluation.ended_at_glance else evaluation.grade,
+        stages=dict(evaluation.stages),
+        load=evaluation.load,
+        facts={**machine.facts(target), **facts, **evaluation.facts()},
+        rivalry=evaluation.rivalry,
+    )
+    return report.model_copy(update=_failed(failure)) if failure else report
 
 
 def _passed(problem: Problem, result: _Kept | Failure) -> _Kept:
@@ -361,32 +360,6 @@ def _passed(problem: Problem, result: _Kept | Failure) -> _Kept:
             f"problem {problem.name}: code to be timed does not pass: {result.diagnosis}"
         )
     return result
-
-
-def unmeasured(
-    machine: Machine, candidate: Candidate, problem: Problem, grade: Grade, failure: Failure
-) -> EvalReport:
-    """The report of code that failed before it could run: it used no GPU."""
-    report = _report(machine, candidate, problem, grade)
-    energy = {} if machine.joules(candidate.target) is None else {"joules": f"{0:.3f}"}
-    return report.model_copy(update=_failed(failure) | {"facts": report.facts | energy})
-
-
-def _report(machine: Machine, candidate: Candidate, problem: Problem, grade: Grade) -> EvalReport:
-    """A report of code that passed, before anything of it is known."""
-    target = candidate.target
-    return EvalReport(
-        problem=problem.name,
-        target=target,
-        metric=problem.metric,
-        code_hash=code_hash(candidate.code),
-        outcome=Outcome.PASSED,
-        device=machine.device(target),
-        toolchain=machine.toolchain(target),
-        evaluator=EVALUATOR,
-        grade=grade,
-        facts=machine.facts(target),
-    )
 
 
 def _failed(failure: Failure) -> dict[str, object]:

@@ -26,7 +26,7 @@ from regraph_kg.evaluation.problem.problem import AbsoluteRule, Problem, Sizes
 from regraph_kg.evaluation.problem.types import Alteration, bits
 from regraph_kg.evaluation.races import with_threads
 from regraph_kg.evaluation.rules import Failure
-from regraph_kg.evaluation.slot import SessionRules
+from regraph_kg.evaluation.slots import SessionRules
 from regraph_kg.evaluation.staffed import Staffing
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.verify.secret_shapes import nearly

@@ -39,7 +39,7 @@ from regraph_kg.evaluation.problem.rewrite import to_double
 from regraph_kg.evaluation.races import has_threads
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.session import Programs
-from regraph_kg.evaluation.slot import SessionRules
+from regraph_kg.evaluation.slots import SessionRules
 from regraph_kg.evaluation.timing.peaks import peaks
 from regraph_kg.evaluation.timing.roofline import Peaks, nominal
 from regraph_kg.evaluation.verify.covering import unaligned_shape
@@ -48,7 +48,6 @@ from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.models.evaluation import Candidate, Outcome
 from regraph_kg.models.target import TARGETS, Target
 
-_SHARED_PROGRAMS = 64  # a worker that many candidates share serves so many
 _SANITIZED: Mapping[Tool, tuple[str, Outcome]] = {
     "memcheck": ("", Outcome.CRASHED),
     "racecheck": ("__shared__", Outcome.NONDETERMINISTIC),
@@ -239,12 +238,11 @@ class Machine:
 
     def rules(self, target: Target) -> SessionRules:
         """For cuda: this judge's GPU, and cores of its own where there are enough."""
-        programs = _SHARED_PROGRAMS if self._rules.isolation == "shared" else 1
         if not TARGETS[target].on_gpu:
-            return replace(self._rules, surroundings=Surroundings(programs=programs))
+            return self._rules
         gpu = self._cuda()[1]
         cores = self._cores
-        where = Surroundings(gpu=gpu.visible, programs=programs)
+        where = Surroundings(gpu=gpu.visible)
         if cores:
             stopwatch = Stopwatch(self._compiler.stopwatch())
             where = replace(where, stopwatch=stopwatch, cores=cores.worker)

@@ -12,9 +12,9 @@ import math
 
 from regraph_kg.evaluation.compile.device_pointers import for_device_pointers
 from regraph_kg.evaluation.evaluate import EVALUATOR
+from regraph_kg.evaluation.evaluation import WHOLE
 from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.evaluation.problem.problem import Problem
-from regraph_kg.evaluation.report import WHOLE
 from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.trajectory import (

@@ -13,6 +13,22 @@ class Failure:
     diagnosis: str
 
 
+@dataclass(slots=True)
+class Budget:
+    """Seconds that all commands to a candidate's workers may take together.
+
+    Without it a candidate that dawdles in each load and call holds the judge for minutes. What the
+    judge does besides is not counted: that is not the candidate's fault.
+    """
+
+    seconds: float
+    spent: float = 0.0
+
+    @property
+    def left(self) -> float:
+        return self.seconds - self.spent
+
+
 @dataclass(frozen=True, slots=True)
 class Defences:
     """One switch a defence, all on. Only tests switch one off, to show that it matters."""
@@ -98,8 +114,12 @@ class JudgeLimits:
     call_seconds: float = 5.0  # one call at a check shape
     calls_seconds: float = 20.0
     """All calls at check shapes together; of cases that come after the timing, again so much."""
+    verdict_seconds: float = 30.0
+    verdict_calls: float = 40.0
+    """All loads and calls of a candidate together may take that, and so many serial calls."""
+    least_call_seconds: float = 2.0
     slower_than_serial: float = 10.0
-    """A timed call may take this many times the serial one (and never less than 2 s)."""
+    """A timed call may take this many times the serial one, and never less than that before."""
     memory_bytes: int = 4 * 2**30  # address space beyond the shared arrays (openmp)
     sanitizer_seconds: float = 30.0
     """How long compute-sanitizer may look for the cause of a crash; 0: not at all."""

@@ -3,51 +3,64 @@
 The serial code is the first candidate: it must load, be right, also at the timing shape, and be the
 same from run to run, or the problem itself is bad input. Its times at the timing shape are the
 baseline: those of the last few fresh workers, one of which is replaced every now and then.
+
+Stages of an evaluation are methods that take it and return it with more known. The first timed
+calls of a candidate are a glance: enough to see that it is slower than what the caller has already.
+Only where it is not do the same worker's series go on.
 """
 
-import contextlib
-import math
 import random
+import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.compare import LOOKS, Comparison, by_levels, compare
+from regraph_kg.evaluation.evaluation import Evaluation, Times
+from regraph_kg.evaluation.examiner import Examiner
 from regraph_kg.evaluation.further import FurtherChecks
 from regraph_kg.evaluation.gpu.device import pinned
 from regraph_kg.evaluation.gpu.kernels import KernelTimes, profile
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.races import HeldUpThreads
-from regraph_kg.evaluation.rules import Failure
-from regraph_kg.evaluation.slot import Examiner, Plan, SessionRules, Slot
-from regraph_kg.evaluation.staff import Slots
+from regraph_kg.evaluation.rules import Budget, Failure
+from regraph_kg.evaluation.slots import Plan, SessionRules, Slot, Slots
 from regraph_kg.evaluation.timing.estimate import TimeEstimate, level
+from regraph_kg.evaluation.timing.load import LoadWatch
 from regraph_kg.evaluation.timing.stop import StopRule, WarmUp
 from regraph_kg.evaluation.timing.timing import (
     SLEEPING,
     SPINNING,
     MeasuredSeries,
+    TimedSeries,
     TimingOptions,
     measure,
+    placed,
 )
 from regraph_kg.evaluation.timing.turns import measure_in_turn
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.verify.secret_shapes import secret_shapes
 from regraph_kg.evaluation.verify.timed_inputs import Contents
-from regraph_kg.evaluation.verify.verify import ReportFlag, check_shapes, plan
+from regraph_kg.evaluation.verify.verify import check_shapes, plan
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
-from regraph_kg.models.evaluation import Grade, Outcome
+from regraph_kg.models.evaluation import Outcome, code_hash
 from regraph_kg.models.target import USUAL
 
 _BASELINE_SECONDS = 120.0
 _BASELINE_RULE = StopRule(0.25, 0.01, least=3)
 _SHORT_WARM_UP = WarmUp(seconds=0.05, least=2, change=0.05)  # on a CPU: there are several workers
-_FIRST_WORKERS, _BASELINE_WORKERS, _FIRST_SECONDS = 3, 4, 1.0
-"""Workers of the baseline: at first, if they take no longer than that (else one by one), later."""
-_FIRST_REACH, _WORST_REACH, _MORE_WORKERS = 0.1, 0.3, 3
-"""A baseline known less well than this (log; at first, later) gets so many more workers at once."""
+_GLANCE_WARM_UP = WarmUp(seconds=0.02, least=1, change=1.0)  # it only asks for the fastest call
+_GLANCE_SAMPLES = 2
+_CLEARLY_SLOWER = 1.1  # times the incumbent's: what a glance's fastest sample must exceed
+_CENSORED_ABOVE = 3.0  # times the incumbent's, else the serial code's
+_FIRST_WORKERS, _BASELINE_WORKERS = 3, 4
+"""Workers of the baseline: one is new for each candidate until there are so many; at most."""
+_WORST_REACH, _MORE_WORKERS = 0.3, 3
+"""A baseline known less well than this (log) gets so many more workers at once."""
 _RENEWED_AFTER, _RENEWED_SHARE, _RENEWED_SHARE_GPU = 1.0, 0.2, 0.07
 """A baseline's worker is replaced after so many seconds, if that costs no more than this share: of
 a GPU's time all that it takes, of a CPU's its calls.
@@ -75,7 +88,7 @@ class Session:
         self, problem: Problem, programs: Programs, rules: SessionRules, threads: int
     ) -> None:
         self.problem = problem
-        self._programs, self.rules, self._threads = programs, rules, threads
+        self._programs, self._rules, self._threads = programs, rules, threads
         self._shapes = check_shapes(problem, rules.seed, rules.defences)
         self._contents = Contents(problem, rules.seed)
         secret = secret_shapes(problem, random.Random(rules.seed + 1))
@@ -84,7 +97,9 @@ class Session:
             problem, programs.reference, shapes, rules.limits, self._contents
         )
         self._plan = Plan(problem, self._shapes, self._references, rules)
-        self._examiner = Examiner(problem, self._references, self._plan.pool, rules)
+        self._examiner = Examiner(
+            *(problem, self._references, self._plan.pool), rules.defences, rules.seed + 1
+        )
         self._further = FurtherChecks(problem, secret, self._references, rules)
         self._method = TimingOptions(
             clock=SPINNING if rules.surroundings.stopwatch else SLEEPING,
@@ -96,122 +111,45 @@ class Session:
         )
         self.slots = Slots(problem, self._plan, self._contents, rules, threads)
         self._renewed, self._renewal = time.monotonic(), 0.0
-        self.levels: dict[str, TimeEstimate] = {}  # levels of codes that passed, by their hashes
+        self._levels: dict[str, TimeEstimate] = {}  # levels of codes that passed, by their hashes
         self.baseline: tuple[MeasuredSeries, ...] = ()  # series of serial code, oldest first
+        self.sandbox = "none"  # the layers that confine its workers, in words
 
     def close(self) -> None:
         """End every process and release the memory."""
-        self.slots.close()
         self._references.close()
+        self.slots.close()
 
     def open(self, tell: Callable[[str], None]) -> None:
         """Verify and time the serial code. Raises `BadInput` where it fails."""
         tell("running the serial code at the check shapes")
         with self._serial() as slot:
-            largest = [case for case in self._cases(full=False) if not case.version][-1]
+            cases = self._cases(full=False)
+            largest = [case for case in cases if not case.version][-1]
             self._require(slot.worker.start or slot.verification.repeat(slot.worker, largest))
-            self._require(self.verify(slot, full=False))
+            self._require(slot.verification.examine(slot.worker, cases))
             self.sandbox = ", ".join(sorted(slot.worker.confined)) or "none"
-        tell("computing truths at the timing shape")
-        self._show_changes()
-        tell("timing the serial code")
-        self.time_serial(examine=True)
-        end = time.monotonic() + _FIRST_SECONDS
-        while len(self.baseline) < _FIRST_WORKERS and time.monotonic() < end:
-            self.time_serial()
-        self._steady_baseline(_FIRST_REACH, end)
+            tell("computing truths at the timing shape")
+            self._show_changes()
+            tell("timing the serial code")
+            self._time_baseline(slot)
+            slot.dismiss()
+            self._require(self._examiner.examine(slot.bench, audit=False))
 
     def staff(self, count: int) -> None:
         """Start so many workers before a CPU candidate is compiled, if they are small."""
         self.slots.staff(self._programs.serial, count)
 
-    def verify(self, slot: Slot, *, full: bool) -> Failure | frozenset[ReportFlag]:
-        """Check a loaded candidate at the check shapes; flags where it is right."""
-        return slot.verification.examine(slot.worker, self._cases(full))
-
-    def check_further(
-        self, program: Program, perturbed: Program | None, call_seconds: float, grade: Grade
-    ) -> Failure | None:
-        """Further cases of a candidate that has passed; also of a build that is `perturbed`."""
-        serial, threads = self._programs.serial, self._threads
-        failure = self._further.fault(serial, program, threads, call_seconds, grade)
-        if failure or perturbed is None:
-            return failure
-        held_up = HeldUpThreads(self._further.staffing, self._further.team)
-        return held_up.fault(perturbed, self._cases(full=False), self._further.stood, grade)
-
-    def time(
-        self, slot: Slot, rule: StopRule, call_seconds: float, *, full: bool, audit: bool
-    ) -> MeasuredSeries | Failure:
-        """Time a loaded candidate, end it, then verify the outputs of its timed calls.
-
-        `audit`: also of one call whose inputs nobody has had.
-        """
-        worker = slot.worker
-        if full or worker.on_device or worker.device_work[0]:
-            self.slots.settle()
-        ghosts = self.rules.defences.ghost and slot.serves.cuda
-        method = replace(self._method, kernels=ghosts and self._examiner.needs_kernels)
-        measured = self._measure(slot, rule, call_seconds, method)
-        if isinstance(measured, Failure):
-            self._examiner.retire(slot.bench.shown)  # its last words may tell of them
-            return measured
-        return self._checked(slot, call_seconds, audit=audit) or measured
-
-    def in_turn(
-        self, programs: tuple[Program, Program], call_seconds: float
-    ) -> tuple[MeasuredSeries, MeasuredSeries] | Failure:
-        """Time two codes that have passed, a fresh worker of each, batch by batch in turn."""
-        first, second = programs
-        with self.slots.candidate(first) as one, self.slots.candidate(second) as other:
-            both = one, other
-            failure = one.worker.start or other.worker.start
-            if failure:
-                return failure
-            self.slots.settle()
-            workers = [(slot.worker, slot.bench) for slot in both]
-            with pinned(self.rules.judge_cores):
-                measured = measure_in_turn(workers, call_seconds, self._method)
-            if isinstance(measured, Failure):
-                self._examiner.retire([*one.bench.shown, *other.bench.shown])
-                return measured
-            checks = (self._checked(slot, call_seconds, audit=False) for slot in both)
-            return next(filter(None, checks), None) or measured
-
-    def _checked(self, slot: Slot, call_seconds: float, *, audit: bool) -> Failure | None:
-        """Ask a worker that was timed what it did, end it, and verify its outputs."""
-        worker, failure = slot.worker, None
-        if self.rules.defences.device_state:
-            failure = self.slots.readying.shrunk(slot.bench, worker)
-        if not failure and self.rules.defences.ghost and slot.serves.cuda:
-            failure = self._examiner.ghost(slot.bench, worker, call_seconds)
-        if self.rules.isolation == "fresh":
-            slot.dismiss()  # it stands still: none of its code runs any more
-        return failure or self._examiner.examine(slot.bench, audit=audit)
-
-    def profile(self, program: Program, library: Path, seconds: float) -> KernelTimes | None:
-        """Kernels and copies of one warm call, in a worker of its own; None where that fails."""
-        where = replace(self.rules.surroundings, profiler=library, programs=1)
-        slot = self.slots.started(program, where)
-        try:
-            worker, bench = slot.worker, slot.bench
-            worker.assign(program)
-            if worker.start or bench.begin(worker) or worker.settle():
-                return None
-            for _ in range(2):
-                rows = bench.load(worker, 1, 0.0)
-                if isinstance(rows, Failure) or isinstance(worker.call(rows, seconds), Failure):
-                    return None
-            rows = bench.load(worker, 1, 0.0)
-            times = None if isinstance(rows, Failure) else profile(worker, rows[0], seconds)
-            return times if isinstance(times, KernelTimes) else None
-        finally:
-            self.slots.vacate(slot)
+    def budget(self) -> Budget:
+        """Seconds that all workers of one candidate may take together."""
+        limits = self._rules.limits
+        return Budget(limits.verdict_seconds + limits.verdict_calls * self.serial_seconds)
 
     @property
-    def is_disturbed(self) -> bool:
-        """Whether the last candidate's times are too short, as too much was taken off them."""
-        return self.slots.readying.was_off
+    def call_seconds(self) -> float:
+        """Most seconds of one timed call."""
+        limits = self._rules.limits
+        return max(limits.least_call_seconds, limits.slower_than_serial * self.serial_seconds)
 
     @property
     def serial_seconds(self) -> float:
@@ -225,44 +163,252 @@ class Session:
         error = max(series.error for series in self.baseline)
         return level(samples, USUAL, self.problem.metric, error)
 
-    def serve(self) -> None:
+    def verify(self, slot: Slot, evaluation: Evaluation) -> Evaluation:
+        """Load a candidate, and check it at the check shapes."""
+        cases = self._cases(full=evaluation.grade == "full")
+        flags = slot.worker.start or slot.verification.examine(slot.worker, cases)
+        if isinstance(flags, Failure):
+            return evaluation.failed(flags)
+        return replace(evaluation, flags=flags)
+
+    def renew_baseline(self, evaluation: Evaluation) -> Evaluation:
         """Replace a worker of the baseline before a candidate is timed: machines drift."""
         since = time.monotonic() - self._renewed
-        if self.rules.surroundings.gpu is None:
+        if self._rules.surroundings.gpu is None:
             wait = (_BASELINE_RULE.least + 2) * self.serial_seconds / _RENEWED_SHARE
         else:
             wait = self._renewal / _RENEWED_SHARE_GPU
         wait = wait if len(self.baseline) >= _FIRST_WORKERS else 0.0
-        if since > max(_RENEWED_AFTER, wait):
+        if evaluation.grade != "glance" and since > max(_RENEWED_AFTER, wait):
             self.time_serial()
-            self._steady_baseline(_WORST_REACH)
+            for _ in range(_MORE_WORKERS):  # a noisy one would condemn the candidates that follow
+                if self.serial_level.reach > _WORST_REACH:
+                    self.time_serial()
+        return evaluation
 
-    def time_serial(self, *, examine: bool = False) -> MeasuredSeries:
-        """Time the serial code again, in a fresh worker; its series joins the baseline."""
-        start = time.monotonic()
+    def time(self, slot: Slot | None, evaluation: Evaluation) -> Evaluation:
+        """Time as many workers as the grade asks for; the verified one, if given, is the first."""
+        target, full = evaluation.traits, evaluation.grade == "full"
+        assert evaluation.program
+        watch = LoadWatch(self._rules.cores, self._rules.monitor)
+        with self.slots.silence(evaluation.program) if full else nullcontext():
+            result = self._time_workers(slot, evaluation)
+            load = watch.found()
+            has_series = not isinstance(result, Failure) and not result.ended_at_glance
+            if has_series and (load or (full and not target.on_gpu)):
+                self.time_serial()
+        if isinstance(result, Failure):
+            return replace(evaluation, failure=result, load=load)
+        times = Times(result.series, self.serial_level, target.name, self.problem.metric)
+        return replace(evaluation, times=times, load=load, ended_at_glance=result.ended_at_glance)
+
+    def time_again(self, evaluation: Evaluation) -> Evaluation:
+        """Time right code in fresh workers once more, as its times mean little."""
+        again = self.time(None, evaluation)
+        if again.times and again.times.means_little and evaluation.grade == "full":
+            again = self.time(None, evaluation)
+        return again
+
+    def look_further(self, perturbed: Program | None, evaluation: Evaluation) -> Evaluation:
+        """Further cases of a candidate that has passed; also of a build that is `perturbed`."""
+        serial, grade = self._programs.serial, evaluation.grade
+        assert evaluation.program
+        failure = self._further.fault(
+            serial, evaluation.program, self._threads, self.call_seconds, grade
+        )
+        if not failure and perturbed:
+            held_up = HeldUpThreads(self._further.staffing, self._further.team)
+            cases = self._cases(full=False)
+            failure = held_up.fault(perturbed, cases, self._further.stood, grade)
+        return evaluation.failed(failure)
+
+    def profile(self, library: Path, program: Program) -> KernelTimes | None:
+        """Kernels and copies of one warm call, in a worker of its own; None where that fails."""
+        where = replace(self._rules.surroundings, profiler=library)
+        slot = self.slots.started(program, where)
+        try:
+            worker, bench = slot.worker, slot.bench
+            worker.assign(program)
+            if worker.start or bench.begin(worker) or worker.settle():
+                return None
+            for _ in range(2):
+                rows = bench.load(worker, 1, 0.0)
+                if isinstance(rows, Failure):
+                    return None
+                if isinstance(worker.call(rows, self.call_seconds), Failure):
+                    return None
+            rows = bench.load(worker, 1, 0.0)
+            if isinstance(rows, Failure):
+                return None
+            times = profile(worker, rows[0], self.call_seconds)
+            return times if isinstance(times, KernelTimes) else None
+        finally:
+            slot.end()
+
+    def know_level(self, evaluation: Evaluation) -> None:
+        """Keep a level of code that passed: rivals are compared with it."""
+        if evaluation.times and not evaluation.times.whole:
+            self._levels[code_hash(evaluation.candidate.code)] = evaluation.times.level
+
+    def by_level(self, evaluation: Evaluation) -> Evaluation:
+        """How it does against its rival by their levels, where these tell."""
+        rival, times = evaluation.candidate.rival, evaluation.times
+        known = self._levels.get(code_hash(rival)) if rival else None
+        if rival is None or known is None or times is None or times.whole:
+            return evaluation
+        found = by_levels(rival, known, times.level, self.problem.metric)
+        return replace(evaluation, rivalry=found)
+
+    def compare(
+        self, programs: tuple[Program, Program], looks: Sequence[int] = LOOKS
+    ) -> Comparison | Failure:
+        """Pairs of fresh workers until something is known, or after the last look."""
+        series: tuple[list[Sequence[float]], list[Sequence[float]]] = ([], [])
+        with self.slots.silence(programs[0]):
+            for pairs in looks:
+                while len(series[0]) < pairs:
+                    pair = self.in_turn(programs)
+                    if isinstance(pair, Failure):
+                        return pair
+                    for side, measured in zip(series, pair, strict=True):
+                        side.append(measured.samples)
+                comparison = compare(*series)
+                if comparison.verdict != "unknown":
+                    break
+        return comparison
+
+    def in_turn(
+        self, programs: tuple[Program, Program]
+    ) -> tuple[MeasuredSeries, MeasuredSeries] | Failure:
+        """Times of two fresh workers in turn; of two others where the device was disturbed."""
+        times = self._in_turn(programs)
+        return self._in_turn(programs) if self._is_disturbed else times
+
+    def _in_turn(
+        self, programs: tuple[Program, Program]
+    ) -> tuple[MeasuredSeries, MeasuredSeries] | Failure:
+        first, second = programs
+        with self.slots.candidate(first) as one, self.slots.candidate(second) as other:
+            both = one, other
+            failure = one.worker.start or other.worker.start
+            if failure:
+                return failure
+            self.slots.settle()
+            workers = [(slot.worker, slot.bench) for slot in both]
+            with pinned(self._rules.judge_cores):
+                measured = measure_in_turn(workers, self.call_seconds, self._method)
+            if isinstance(measured, Failure):
+                self._examiner.retire([*one.bench.shown, *other.bench.shown])
+                return measured
+            checks = (self._checked(slot, audit=False) for slot in both)
+            return next(filter(None, checks), None) or measured
+
+    def _time_workers(self, slot: Slot | None, evaluation: Evaluation) -> "Failure | _Timed":
+        """Series of the workers, one where that is censored, or its glance told enough."""
+        series: tuple[MeasuredSeries, ...] = ()
+        count = evaluation.traits.efforts[evaluation.grade].workers
+        audited = secrets.randbelow(count) if evaluation.grade == "full" else None
+        for number in range(count):
+            audit = number == audited
+            if slot and not series:
+                timed = self._time_worker(slot, evaluation, audit=audit, glance=True)
+            else:
+                timed = self._time_fresh(evaluation, audit)
+            if self._is_disturbed:
+                timed = self._time_fresh(evaluation, audit)
+            if isinstance(timed, Failure):
+                return timed
+            series += timed.series
+            if timed.ended_at_glance or series[-1].censored:
+                return _Timed(series, timed.ended_at_glance)
+        return _Timed(series)
+
+    def _time_fresh(self, evaluation: Evaluation, audit: bool) -> "Failure | _Timed":
+        assert evaluation.program
+        with self.slots.candidate(evaluation.program) as slot:
+            started = slot.worker.start
+            return started or self._time_worker(slot, evaluation, audit=audit, glance=False)
+
+    def _time_worker(
+        self, slot: Slot, evaluation: Evaluation, *, audit: bool, glance: bool
+    ) -> "Failure | _Timed":
+        """Time a loaded candidate, end it, then verify the outputs of its timed calls.
+
+        `glance`: look at the first few of them; that may be enough. `audit`: verify also one call
+        whose inputs nobody has had.
+        """
+        ghosts = self._rules.defences.ghost and slot.serves.cuda
+        method = replace(self._method, kernels=ghosts and self._examiner.needs_kernels)
+        series = TimedSeries(slot.worker, slot.bench, self.call_seconds, method)
+        failure = series.begin()
+        if glance and not failure:
+            failure = self._glance(series, evaluation)
+            wrong = None if failure else self._examiner.glance(slot.bench)
+            if wrong:
+                return wrong
+            if not failure and _told_enough(series, evaluation):
+                return _Timed((series.so_far(),), ended_at_glance=True)
+        if not failure:
+            if evaluation.grade == "full" or slot.worker.on_device or slot.worker.device_work[0]:
+                self.slots.settle()
+            with pinned(self._rules.judge_cores):
+                failure = series.run(self._rule(evaluation), method.warm_up)
+        measured = failure or series.end()
+        if isinstance(measured, Failure):
+            self._examiner.retire(slot.bench.shown)  # its last words may tell of them
+            return placed(measured, self.call_seconds)
+        return self._checked(slot, audit=audit) or _Timed((measured,))
+
+    def _glance(self, series: TimedSeries, evaluation: Evaluation) -> Failure | None:
+        """A few timed calls: what else makes device contexts meanwhile is not waited for."""
+        effort = evaluation.traits.efforts["glance"]
+        rule = StopRule(effort.seconds, effort.half_width, least=_GLANCE_SAMPLES)
+        with pinned(self._rules.judge_cores):
+            return series.run(rule, _GLANCE_WARM_UP)
+
+    def _checked(self, slot: Slot, *, audit: bool) -> Failure | None:
+        """Ask a worker that was timed what it did, end it, and verify its outputs."""
+        worker, failure = slot.worker, None
+        if self._rules.defences.device_state:
+            failure = self.slots.readying.shrunk(slot.bench, worker)
+        if not failure and self._rules.defences.ghost and slot.serves.cuda:
+            failure = self._examiner.ghost(slot.bench, worker, self.call_seconds)
+        slot.dismiss()  # it stands still: none of its code runs any more
+        return failure or self._examiner.examine(slot.bench, audit=audit)
+
+    @property
+    def _is_disturbed(self) -> bool:
+        """Whether the last candidate's times are too short, as too much was taken off them."""
+        return self.slots.readying.was_off
+
+    def _rule(self, evaluation: Evaluation) -> StopRule:
+        target = evaluation.traits
+        effort = target.efforts[evaluation.grade]
+        return StopRule(
+            effort.seconds,
+            effort.half_width,
+            target.acceptable,
+            least=target.least_samples,
+            give_up_above=_CENSORED_ABOVE * (evaluation.incumbent or self.serial_seconds),
+        )
+
+    def time_serial(self) -> None:
+        """Time the serial code again, in a fresh worker."""
         with self._serial() as slot:
             self.slots.settle()
             self._require(slot.worker.start)
-            method = replace(self._method, monitor=None)
-            series = self._require(self._measure(slot, _BASELINE_RULE, _BASELINE_SECONDS, method))
-            if examine:
-                slot.dismiss()
-                self._require(self._examiner.examine(slot.bench, audit=False))
-        self.baseline = (*self.baseline, series)[-_BASELINE_WORKERS:]
-        self.slots.readying.forget()
+            self._time_baseline(slot)
+
+    def _time_baseline(self, slot: Slot) -> None:
+        """Time the serial code in this worker; its series joins the baseline."""
+        start = time.monotonic()
+        method = replace(self._method, monitor=None)
+        with pinned(self._rules.judge_cores):
+            worker, bench = slot.worker, slot.bench
+            series = measure(worker, bench, _BASELINE_RULE, _BASELINE_SECONDS, method)
+        self.baseline = (*self.baseline, self._require(series))[-_BASELINE_WORKERS:]
         self._renewed = time.monotonic()
         self._renewal = self._renewed - start
-        return series
-
-    def _steady_baseline(self, reach: float, end: float = math.inf) -> None:
-        """A noisy baseline would condemn the candidates that follow: measure it again at once.
-
-        Not after `end`, on the monotonic clock.
-        """
-        for _ in range(_MORE_WORKERS):
-            if self.serial_level.reach <= reach or time.monotonic() > end:
-                return
-            self.time_serial()
 
     def _show_changes(self) -> None:
         """Find how many elements must change for the outputs to show it; none where none do."""
@@ -273,25 +419,19 @@ class Session:
             if contents.changed > smallest // _MOST_CHANGED:
                 contents.changed = 0
 
-    @contextlib.contextmanager
+    @contextmanager
     def _serial(self) -> Iterator[Slot]:
-        where = self.rules.surroundings
+        where = self._rules.surroundings
         surroundings = Surroundings(stopwatch=where.stopwatch, cores=where.cores)
         slot = self._plan.slot(self._contents, self._programs.serial, 1, surroundings)
         try:
             slot.worker.assign(self._programs.serial)
             yield slot
         finally:
-            self.slots.vacate(slot)
+            slot.end()
 
     def _cases(self, full: bool) -> list[Case]:
-        return plan(self.problem, self._shapes, self.rules.seed, full)
-
-    def _measure(
-        self, slot: Slot, rule: StopRule, call_seconds: float, method: TimingOptions
-    ) -> MeasuredSeries | Failure:
-        with pinned(self.rules.judge_cores):
-            return measure(slot.worker, slot.bench, rule, call_seconds, method)
+        return plan(self.problem, self._shapes, self._rules.seed, full)
 
     def _require(self, result: _Kept | Failure) -> _Kept:
         if not isinstance(result, Failure):
@@ -303,3 +443,21 @@ class Session:
             " (tolerance, reference.cpp, or memory read that nothing wrote?)",
         }.get(result.outcome, "serial.cpp fails")
         raise BadInput(f"problem {self.problem.name}: {role}: {result.diagnosis}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Timed:
+    """Series of a candidate's workers."""
+
+    series: tuple[MeasuredSeries, ...]
+    ended_at_glance: bool = False
+
+
+def _told_enough(series: TimedSeries, evaluation: Evaluation) -> bool:
+    """Whether the first few calls said all that the caller wants to know."""
+    if evaluation.grade == "glance":
+        return True
+    if evaluation.grade == "full" or evaluation.incumbent is None:
+        return False
+    # even the fastest of them, as a busy machine makes calls longer and never shorter
+    return min(batch.each for batch in series.batches) > _CLEARLY_SLOWER * evaluation.incumbent

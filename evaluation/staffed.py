@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from regraph_kg.evaluation.problem.problem import Problem, shape_text
-from regraph_kg.evaluation.slot import SessionRules, alignment
+from regraph_kg.evaluation.slots import SessionRules, alignment
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.verify.verify import CallTimes, Verification
 from regraph_kg.evaluation.worker.shared_memory import Layout

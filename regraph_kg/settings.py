@@ -60,8 +60,6 @@ class Settings(BaseModel):
     """What can be made again: objects, truths, peaks; on Linux ~/.cache/regraph."""
     gpu: int = Field(default=0, ge=0)
     """Which GPU judges, as CUDA counts those it may see."""
-    isolation: Literal["fresh", "shared"] = "fresh"
-    """"fresh": a process for each candidate; "shared": one for many, only for code you trust."""
     workers: str | None = None
     """Ray cluster whose hosts judge: "auto", "HOST:PORT" or "ray://HOST:PORT"; None: this host.
 

@@ -46,7 +46,7 @@ from regraph_kg.evaluation.gpu.device import Gpu, cores_of, find_gpus, pinned
 from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
-from regraph_kg.evaluation.slot import Isolation, SessionRules
+from regraph_kg.evaluation.slots import SessionRules
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.models.target import ON_CPU, ON_GPU, TARGETS, Target
 
@@ -90,7 +90,6 @@ class PoolOptions:
 
     grade: Grade = "screening"
     limits: JudgeLimits | None = None
-    isolation: Isolation = "fresh"
     tries: int = 2  # judges that a candidate may cost before it fails with an error of the judge
 
 
@@ -314,7 +313,6 @@ class JudgePool(Judges):
                 cache,
                 grade=self._options.grade,
                 limits=self._options.limits,
-                isolation=self._options.isolation,
                 gpu=0 if device == "cpu" else device,
             )
             self._seats.append(Seat(*on, partial(self._ask, device, process, open_judge)))

@@ -125,10 +125,9 @@ def measure(
 
     Raises `ToolError` where the GPU is lost meanwhile.
     """
-    failure = bench.begin(worker) or worker.settle()
-    watch = method.monitor.watch() if method.monitor else None
-    series = TimedSeries(worker, bench, rule, call_seconds, method, watch)
-    measured = failure or series.run()
+    series = TimedSeries(worker, bench, call_seconds, method)
+    failure = series.begin() or series.run(rule, method.warm_up)
+    measured = failure or series.end()
     return placed(measured, call_seconds) if isinstance(measured, Failure) else measured
 
 
@@ -164,57 +163,75 @@ class TimedBatch:
 
 @dataclass(slots=True)
 class TimedSeries:
-    """One series of batches on one worker."""
+    """One series of batches on one worker: begun, run once or more, ended.
+
+    A call may take `call_seconds`. Raises `ToolError` where the GPU is lost.
+    """
 
     worker: Worker
     bench: Bench
-    rule: StopRule
     call_seconds: float
     method: TimingOptions
-    watch: GpuWatch | None
+    rule: StopRule = field(init=False)  # when it has enough batches
+    batches: list[TimedBatch] = field(default_factory=list)
+    watch: GpuWatch | None = field(init=False)
     timed: float = 0.0  # seconds in calls so far
     stolen: float = field(init=False)  # seconds that the host had taken before this sample
     discarded: int = 0  # samples that were thrown away for what the host took
-    taken: int = 0  # batches so far
+    taken: int = 0  # batches so far, those of the warm-up included
+    first: float = 0.0  # seconds of the first call
+    count: int = 1  # calls of a batch
+    levels: list[float] = field(default_factory=list)  # seconds a call of the warm-up's batches
 
     def __post_init__(self) -> None:
+        self.watch = self.method.monitor.watch() if self.method.monitor else None
         self.stolen = stolen_seconds(self.method.cores)
 
-    def run(self) -> MeasuredSeries | Failure:
-        warm = self.warm_up()
-        if isinstance(warm, Failure):
-            return warm
-        first, count = warm
-        batches = self._batches(count)
-        return batches if isinstance(batches, Failure) else self.end(first, count, batches)
+    def begin(self) -> Failure | None:
+        """Make memory and worker ready for timed calls."""
+        failure = self.bench.begin(self.worker) or self.worker.settle()
+        self.worker.count_anew()
+        return failure
 
-    def end(
-        self, first: float, count: int, batches: Sequence[TimedBatch]
-    ) -> MeasuredSeries | Failure:
+    def run(self, rule: StopRule, warm_up: WarmUp) -> Failure | None:
+        """Warm up, then take batches until the rule is content, in place of those before."""
+        self.rule, self.batches = rule, []
+        return self.warm_up(warm_up) or self._take_batches()
+
+    def so_far(self) -> MeasuredSeries:
+        """The series of the batches so far; what its calls one by one would say is not known."""
+        longer = carried_over([(batch.each, batch.is_new) for batch in self.batches])
+        return self._series([b for b in self.batches if b.is_new or longer is None], longer)
+
+    def end(self) -> MeasuredSeries | Failure:
         """The series of these batches, once calls one by one and a last look say no more."""
-        singles = self._singles(count)
+        singles = self._singles()
         if isinstance(singles, Failure):
             return singles
         failure = self.worker.worked_outside() or self.bench.harm(self.worker)
         if failure:
             return failure
-        longer = carried_over([(batch.each, batch.is_new) for batch in batches])
-        counted = [batch for batch in batches if batch.is_new or longer is None]
+        longer = carried_over([(batch.each, batch.is_new) for batch in self.batches])
+        counted = [batch for batch in self.batches if batch.is_new or longer is None]
         waking = self.method.clock.waking_seconds
         ahead = worked_ahead([b.each for b in counted], [b.each for b in singles], waking)
-        counted = counted if ahead is None else singles
+        return self._series(counted if ahead is None else singles, longer, ahead)
+
+    def _series(
+        self, counted: Sequence[TimedBatch], longer: float | None, ahead: float | None = None
+    ) -> MeasuredSeries:
         samples = tuple(batch.each for batch in counted)
         return MeasuredSeries(
             samples,
-            first,
+            self.first,
             censored=min(samples) > self.rule.give_up_above,
             carried_over=longer,
             worked_ahead=ahead,
-            uneven=is_uneven(samples, self._slack / count),
+            uneven=is_uneven(samples, self._slack / self.count),
             whole=2 * sum(batch.is_whole for batch in counted) > len(counted),
             short=2 * sum(batch.is_short for batch in counted) > len(counted),
-            error=max(self.worker.costs.error, self._slack / count),
-            allocations=self._allocations(batches),
+            error=max(self.worker.costs.error, self._slack / self.count),
+            allocations=self._allocations(),
             gpu=self.watch.finish() if self.watch else {},
         )
 
@@ -249,63 +266,57 @@ class TimedSeries:
     def _slack(self) -> float:
         return self.method.clock.slack_seconds
 
-    def warm_up(self) -> tuple[float, int] | Failure:
-        """Call until two successive batches agree and the GPU's clock has risen.
-
-        Seconds of the first call, and how many calls make a batch.
-        """
-        self.worker.count_anew()
+    def warm_up(self, rule: WarmUp) -> Failure | None:
+        """Call until two successive batches agree and the GPU's clock has risen."""
         target, largest = self.method.clock.batch_seconds, self.bench.largest_batch
-        first, count, start = 0.0, 1, time.perf_counter()
-        levels: list[float] = []
+        start = time.perf_counter()
         while True:
-            batch = self.take(count)
+            batch = self.take(self.count)
             if isinstance(batch, Failure):
                 return batch
-            if self.method.kernels and not levels and not self.worker.device_work[1]:
+            if self.method.kernels and not self.levels and not self.worker.device_work[1]:
                 return Failure(Outcome.NO_KERNEL, NO_KERNEL)
-            first = first or batch.each
-            levels.append(batch.each)
+            self.first = self.first or batch.each
+            self.levels.append(batch.each)
             if self.watch:
                 self.watch.take()
             passed = time.perf_counter() - start
             took = batch.seconds + batch.aside
-            if took < target / 2 and count < largest and passed < self.method.warm_up.seconds:
+            if took < target / 2 and self.count < largest and passed < rule.seconds:
                 growth = min(_GROWTH, target / max(took, _TICK))
-                count = min(largest, math.ceil(count * growth))
+                self.count = min(largest, math.ceil(self.count * growth))
                 continue
             steady = self.watch is None or self.watch.steady
-            if self.method.warm_up.done(levels, passed, clock_steady=steady):
+            if rule.done(self.levels, passed, clock_steady=steady):
                 break
         for _ in range(secrets.randbelow(_MORE_WARM_UP) if took < target * 2 else 0):
-            batch = self.take(count)  # nobody knows which batch is the first to count
+            batch = self.take(self.count)  # nobody knows which batch is the first to count
             if isinstance(batch, Failure):
                 return batch
-        return first, count
+        return None
 
-    def _batches(self, count: int) -> list[TimedBatch] | Failure:
-        """Batches until the rule is content."""
-        batches: list[TimedBatch] = []
+    def _take_batches(self) -> Failure | None:
         spent, start = 0.0, time.perf_counter()
         patience = max(_PATIENCE * self.rule.seconds, _LEAST_PATIENCE_SECONDS)
         while True:
-            new = self.take(count)
+            new = self.take(self.count)
             if isinstance(new, Failure):
                 return new
             spent += new.seconds + new.aside
             if self.is_spoiled(new):
                 continue
-            batches.append(new)
-            late = time.perf_counter() - start > patience and len(batches) >= self.rule.least
-            enough = late or sum(batch.is_new for batch in batches) >= _LEAST_NEW
-            decided = self.rule.decide([b.each for b in batches], spent)
+            self.batches.append(new)
+            late = time.perf_counter() - start > patience and len(self.batches) >= self.rule.least
+            news = sum(batch.is_new for batch in self.batches)
+            enough = late or news >= min(_LEAST_NEW, self.rule.least)
+            decided = self.rule.decide([b.each for b in self.batches], spent)
             if decided == "censored" or (enough and (late or decided == "stop")):
-                return batches
+                return None
 
-    def _singles(self, count: int) -> list[TimedBatch] | Failure:
+    def _singles(self) -> list[TimedBatch] | Failure:
         """Batches of one call; none where no batch has more."""
         singles: list[TimedBatch] = []
-        one_by_one = count > 1 and self.method.one_by_one
+        one_by_one = self.count > 1 and self.method.one_by_one
         while one_by_one and len(singles) < _SINGLES:
             batch = self.take(1, new=True)
             if isinstance(batch, Failure):
@@ -314,10 +325,10 @@ class TimedSeries:
                 singles.append(batch)
         return singles
 
-    def _allocations(self, batches: Sequence[TimedBatch]) -> float | None:
+    def _allocations(self) -> float | None:
         if self.method.monitor is None:
             return None
-        return median(batch.allocations / batch.calls for batch in batches)
+        return median(batch.allocations / batch.calls for batch in self.batches)
 
     def is_spoiled(self, batch: TimedBatch) -> bool:
         """Whether the last sample, which is this, means nothing."""

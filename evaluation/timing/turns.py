@@ -23,7 +23,6 @@ from regraph_kg.evaluation.timing.timing import (
 from regraph_kg.evaluation.worker.supervisor import Worker
 
 _SECONDS, _LEAST, _MOST = 0.3, 3, 32  # what timed calls of both may take, and how many turns
-_PAIR = 2
 
 
 def measure_in_turn(
@@ -34,55 +33,51 @@ def measure_in_turn(
     The n-th samples of both were taken next to each other. A call may take `call_seconds`. Raises
     `ToolError` where the GPU is lost meanwhile.
     """
-    watch = method.monitor.watch() if method.monitor else None
     rule = StopRule(_SECONDS, half_width=0.0)
-    both = [TimedSeries(worker, bench, rule, call_seconds, method, watch) for worker, bench in pair]
-    warm: list[tuple[float, int]] = []
+    both = [TimedSeries(worker, bench, call_seconds, method) for worker, bench in pair]
     for series in both:
-        ready = series.bench.begin(series.worker) or series.worker.settle() or series.warm_up()
-        if isinstance(ready, Failure):
-            return placed(ready, call_seconds)
-        warm.append(ready)
-    batches = _turns(both, [count for _, count in warm])
-    if isinstance(batches, Failure):
-        return placed(batches, call_seconds)
+        series.rule = rule
+        failure = series.begin() or series.warm_up(method.warm_up)
+        if failure:
+            return placed(failure, call_seconds)
+    failure = _take_turns(both)
+    if failure:
+        return placed(failure, call_seconds)
     ended: list[MeasuredSeries] = []
-    for series, (first, count), taken in zip(both, warm, batches, strict=True):
-        measured = series.end(first, count, taken)
+    for series in both:
+        measured = series.end()
         if isinstance(measured, Failure):
             return placed(measured, call_seconds)
         ended.append(measured)
     return ended[0], ended[1]
 
 
-def _turns(
-    both: Sequence[TimedSeries], counts: Sequence[int]
-) -> tuple[list[TimedBatch], list[TimedBatch]] | Failure:
-    """Batches of both, as many of each: a turn counts where nothing spoiled either."""
-    kept: tuple[list[TimedBatch], list[TimedBatch]] = ([], [])
+def _take_turns(both: Sequence[TimedSeries]) -> Failure | None:
+    """Give both as many batches: a turn counts where nothing spoiled either."""
+    first, second = both
     spent, turns = 0.0, 0
     for series in both:
         series.taken = 0
-    while len(kept[0]) < _LEAST or (spent < _SECONDS and len(kept[0]) < _MOST):
+    while len(first.batches) < _LEAST or (spent < _SECONDS and len(first.batches) < _MOST):
         good: dict[int, TimedBatch] = {}
         for index in (1, 0) if turns % 2 else (0, 1):
-            batch = both[index].take(counts[index])
+            batch = both[index].take(both[index].count)
             if isinstance(batch, Failure):
                 return batch
             spent += batch.seconds + batch.aside
             if not both[index].is_spoiled(batch):
                 good[index] = batch
         turns += 1
-        for index, batch in good.items() if len(good) == _PAIR else ():
-            kept[index].append(batch)
-    return _alike(kept)
+        for index, batch in good.items() if len(good) == len(both) else ():
+            both[index].batches.append(batch)
+    _keep_alike(first, second)
+    return None
 
 
-def _alike(
-    kept: tuple[list[TimedBatch], list[TimedBatch]],
-) -> tuple[list[TimedBatch], list[TimedBatch]]:
+def _keep_alike(first: TimedSeries, second: TimedSeries) -> None:
     """Keep batches on new inputs of both, where new inputs take one of them longer."""
-    new = [(one, other) for one, other in zip(*kept, strict=True) if one.is_new and other.is_new]
-    if new and any(carried_over([(b.each, b.is_new) for b in batches]) for batches in kept):
-        return [one for one, _ in new], [other for _, other in new]
-    return kept
+    pairs = list(zip(first.batches, second.batches, strict=True))
+    new = [(one, other) for one, other in pairs if one.is_new and other.is_new]
+    both = first.batches, second.batches
+    if new and any(carried_over([(b.each, b.is_new) for b in batches]) for batches in both):
+        first.batches, second.batches = [one for one, _ in new], [other for _, other in new]

@@ -1,7 +1,7 @@
 """Runs a program that is trusted to be right, on given inputs, in a process of its own.
 
 Arrays of a large shape exist once, in the memory that this process shares: they are written there,
-and the outputs are read there.
+and the outputs are read there. Its process stays; its memory is freed after each use.
 
 Not covered: whether the program is right; the process's own memory.
 """
@@ -26,7 +26,10 @@ _Kept = TypeVar("_Kept")
 REFERENCE = "the reference (serial.cpp with fp64 types, or reference.cpp)"
 _PATIENCE_SECONDS = 120.0
 _LARGE_BYTES = 32 * 2**20
-"""A shape with more gets a process and memory of its own, which it does not keep for long."""
+"""A shape with more gets a process and memory of its own, which does not stay filled."""
+
+
+_KEPT_PROCESSES = 3  # of large shapes, between two uses
 
 
 class TooSlow(BadInput):
@@ -54,6 +57,7 @@ class Runner:
         for sizes in {shape_text(sizes): sizes for sizes in shapes}.values():
             self._prepare(sizes, alone=problem.nbytes(sizes) > _LARGE_BYTES)
         self._running: dict[Layout, tuple[Worker, SharedMemory]] = {}
+        self._filled = set[Layout]()  # those whose memory holds something
         self.seconds = 0.0  # what the last call took, copies aside
         self.patience = _PATIENCE_SECONDS  # most seconds of a call
         self.poison = 0  # byte that outputs are filled with before a call
@@ -76,8 +80,9 @@ class Runner:
         """
         layout, call = self._calls.get(shape_text(sizes)) or self._prepare(sizes, alone=True)
         try:
-            is_zero = self.poison == 0 and layout not in self._running
+            is_zero = self.poison == 0 and layout not in self._filled
             worker, shared = self._started(layout)
+            self._filled.add(layout)
             views = {name: shared.view(place) for name, place in call.places.items()}
             fill({arg.name: views[arg.name] for arg in self._problem.inputs})
             shared.unmap()
@@ -128,9 +133,13 @@ class Runner:
         return self._calls[shape_text(sizes)][0] is self._small
 
     def release(self) -> None:
-        """End the processes of large shapes and release their memory."""
-        for layout in [layout for layout in self._running if layout is not self._small]:
+        """Free the memory of large shapes; the processes of the last few stay."""
+        large = [layout for layout in self._running if layout is not self._small]
+        for layout in large[:-_KEPT_PROCESSES]:
             self._end(layout)
+        for layout in large[-_KEPT_PROCESSES:]:
+            self._running[layout][1].release()
+            self._filled.discard(layout)
 
     def close(self) -> None:
         """End the processes and release the memory; the next call starts one anew."""
@@ -139,7 +148,8 @@ class Runner:
 
     def _end(self, layout: Layout) -> None:
         worker, shared = self._running.pop(layout)
-        worker.kill()
+        self._filled.discard(layout)
+        worker.end()
         shared.close()
 
     def _require(self, failure: Failure | None) -> None:

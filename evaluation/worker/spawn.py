@@ -1,6 +1,6 @@
 """Start of a worker's process: its orders, its environment, its descriptors.
 
-It inherits the shared memory and the empty anonymous files for its candidates, nothing else; the
+It inherits the shared memory and the empty anonymous file for its candidate, nothing else; the
 environment is an allowlist.
 """
 
@@ -10,11 +10,11 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from regraph_kg.evaluation.rules import Defences, JudgeLimits
+from regraph_kg.evaluation.rules import Budget, Defences, JudgeLimits
 from regraph_kg.evaluation.worker.handshake import Stopwatch
 from regraph_kg.evaluation.worker.shared_memory import SharedMemory
 
@@ -34,6 +34,8 @@ class Program:
     candidate: Path
     entry: str
     cuda: bool = False
+    budget: Budget | None = field(default=None, compare=False)
+    """Seconds that all workers of a candidate may take together; None: as long as they need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,6 @@ class Surroundings:
     """What it keeps to once it has a candidate, so as not to be moved while it is timed."""
     prefix: tuple[str, ...] = ()  # a command that runs the worker: a sanitizer or profiler
     profiler: Path | None = None  # records kernels (kernels.py); None for timed workers
-    programs: int = 1  # count of candidates that it can take, one after another
     thread_limit: int | None = None
     """Threads that OpenMP gives at most, however many are asked for; None: as many as that."""
 
@@ -63,8 +64,8 @@ class Start:
     threads: int
     where: Surroundings
 
-    def process(self, files: Sequence[int], output: int) -> subprocess.Popen[bytes]:
-        """Start it; `files` and the shared memory are all it inherits, `output` is its stdout."""
+    def process(self, file: int, output: int) -> subprocess.Popen[bytes]:
+        """Start it; `file` and the shared memory are all it inherits, `output` is its stdout."""
         nowhere = _nowhere()
         try:
             return subprocess.Popen(
@@ -73,7 +74,7 @@ class Start:
                 stdout=output,
                 stderr=output,
                 env=self._environment(),
-                pass_fds=(self.shared.fd, nowhere, *files),
+                pass_fds=(self.shared.fd, nowhere, file),
                 start_new_session=True,
             )
         finally:

@@ -26,7 +26,6 @@ import secrets
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from statistics import median
 
 from regraph_kg.errors import ToolError
@@ -34,10 +33,10 @@ from regraph_kg.evaluation.problem.problem import Array
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.worker import last_words, shared_memory
 from regraph_kg.evaluation.worker.handshake import NO_STEPS, Elapsed, Operation, sleep, wake
-from regraph_kg.evaluation.worker.output import Drain, kill_group
+from regraph_kg.evaluation.worker.process import WorkerProcess
 from regraph_kg.evaluation.worker.sealing import Seal
 from regraph_kg.evaluation.worker.shared_memory import ArrayPlace, SharedMemory
-from regraph_kg.evaluation.worker.spawn import Program, Start, Surroundings, filled
+from regraph_kg.evaluation.worker.spawn import Program, Start, Surroundings
 from regraph_kg.evaluation.worker.standstill import Standstill
 from regraph_kg.evaluation.worker.steps import Costs
 from regraph_kg.models.evaluation import Outcome
@@ -50,7 +49,6 @@ _FREE = (Operation.LOAD, Operation.SETTLE)  # before there are inputs worth work
 _EMPTY_BATCHES = 9
 _BUSY_SHARE, _BUSY_SECONDS, _BUSY_EACH_SECONDS = 0.5, 0.05, 0.0015
 """CPU time outside timed spans, once and for each command: stopping many threads takes some."""
-_SEALABLE = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
 _CONFINEMENTS = {1: "seccomp", 2: "landlock", 4: "namespaces", 8: "own root", 16: "sealed"}
 
 
@@ -79,19 +77,8 @@ class Worker:
         self.round_trip = 0.0  # median seconds of a batch without calls
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, int(not defences.hidden_memory), 0, 0, 0)
         shared.reset(self._nonce, defences)
-        self._files = [os.memfd_create("candidate", _SEALABLE) for _ in range(self._where.programs)]
-        pipe, end = os.pipe()
-        try:
-            self._process = start.process(self._files, end)
-        except OSError as error:
-            os.close(pipe)
-            self._close_files()
-            raise ToolError(f"worker: cannot start it: {error.strerror or error}") from None
-        finally:
-            os.close(end)
         cap = limits.output_bytes if defences.output_cap else sys.maxsize
-        self._drain = Drain(pipe, cap, self._process, shared.control)
-        self._drain.start()
+        self._process = WorkerProcess(start, cap)
         self._standstill = Standstill(self._process.pid)
         self._most_threads = threads + limits.threads
 
@@ -99,7 +86,7 @@ class Worker:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.kill()
+        self.end()
 
     def assign(self, program: Program) -> None:
         """Set, before `start`, the program whose candidate it loads on the cores kept for that."""
@@ -113,21 +100,18 @@ class Worker:
     def start(self) -> Failure | None:
         """Load the program's candidate when first asked; a Failure where that fails."""
         if not self._started:
-            self._started.append(self.load(self._program.candidate))
+            self._started.append(self._load())
         return self._started[0]
 
-    def load(self, candidate: Path) -> Failure | None:
-        """Load a candidate, in place of the one before; a Failure where that fails."""
+    def _load(self) -> Failure | None:
         self.wait_until_ready()
         self.empty()
-        try:
-            descriptor = filled(self._files.pop(), candidate)
-        except OSError as error:
-            raise ToolError(f"{candidate}: {error.strerror}; run again") from None
-        self._shared.control.count = descriptor
+        self._shared.control.count = self._process.fill(self._program.candidate)
         result = self._command(Operation.LOAD, self._limits.load_seconds)
-        os.close(descriptor)
-        return self._loaded(result if isinstance(result, Failure) else None)
+        self._process.hand_over()
+        if isinstance(result, Failure):
+            return Failure(result.outcome, f"while loading: {result.diagnosis}")
+        return last_words.unloadable(self._shared, self._program.cuda)
 
     def empty(self) -> float:
         """Seconds of an empty batch, first asked for before a candidate is loaded."""
@@ -135,11 +119,6 @@ class Worker:
             empty = [self.call([], self._limits.load_seconds) for _ in range(_EMPTY_BATCHES)]
             self.round_trip = median(0.0 if isinstance(b, Failure) else b.ours for b in empty)
         return self.round_trip
-
-    @property
-    def programs_left(self) -> int:
-        """Count of candidates that it can still take."""
-        return len(self._files)
 
     @property
     def is_ready(self) -> bool:
@@ -234,41 +213,24 @@ class Worker:
 
     def leave(self, seconds: float) -> None:
         """Have it end by itself within so many seconds, so that a tool around it finishes."""
-        if not self._gone():
+        if not self._process.has_ended:
             self._command(Operation.EXIT, seconds)
 
     def kill(self) -> None:
         """End the worker and its group, and reap it; idempotent."""
-        self.end()
-        self._process.wait()
-        self._drain.join(timeout=1)
+        self._process.kill()
 
     def end(self) -> None:
         """Begin to end the worker and its group: it runs no more code of its own."""
-        if self._process.returncode is None:  # not reaped: no other process can have its id
-            if self._defences.kill_group:
-                kill_group(self._process.pid)
-            self._process.kill()
-        self._close_files()
+        self._process.end()
 
     @property
     def is_gone(self) -> bool:
         """Whether it has ended and is reaped; a device context takes its time."""
-        return self._process.poll() is not None
+        return self._process.is_gone
 
     def _message(self) -> str:
         return bytes(self._shared.control.message).decode(errors="replace")
-
-    def _close_files(self) -> None:
-        while self._files:
-            os.close(self._files.pop())
-
-    def _gone(self) -> bool:
-        """Whether the process has ended, without reaping it."""
-        if self._process.returncode is not None:
-            return True
-        options = os.WEXITED | os.WNOHANG | os.WNOWAIT
-        return os.waitid(os.P_PID, self._process.pid, options) is not None
 
     def _command(
         self, operation: Operation, seconds: float, seal: Seal | None = None
@@ -277,7 +239,12 @@ class Worker:
 
         Its time begins while it still stands; the key to its inputs is given while it runs.
         """
-        control = self._shared.control
+        control, budget = self._shared.control, self._program.budget
+        if budget and budget.left <= 0 and operation is not Operation.EXIT:
+            self.kill()
+            text = f"all that it did took more than {budget.seconds:.3g} s together: killed"
+            return Failure(Outcome.TIMED_OUT, text)
+        seconds = min(seconds, budget.left) if budget else seconds
         self._number += 1
         control.operation = operation
         control.status = 0
@@ -288,6 +255,8 @@ class Worker:
         if isinstance(steps, Failure):
             return steps
         ours = time.perf_counter() - start
+        if budget:
+            budget.spent += ours
         if operation in _FREE:
             self._standstill.reset()
         else:
@@ -302,7 +271,7 @@ class Worker:
 
     def _hold(self) -> Failure | None:
         """Stop every thread, unless that defence is off."""
-        if not self._defences.freeze or self._gone():
+        if not self._defences.freeze or self._process.has_ended:
             return None
         return self._moved(self._standstill.hold()) or self._crowded()
 
@@ -369,7 +338,7 @@ class Worker:
         allowed = seconds if self._defences.deadline else 10 * seconds
         end = time.perf_counter() + allowed
         while control.done != expected:
-            if self._gone() and control.done != expected:
+            if self._process.has_ended and control.done != expected:
                 return self._ended()
             failure = self._crowded()
             if failure:
@@ -383,17 +352,11 @@ class Worker:
 
     def _ended(self) -> Failure | None:
         """The process is gone and never said it was done."""
-        self.kill()
-        code = self._process.returncode
-        if self._drain.flooded:
+        code = self._process.kill()
+        if self._process.flooded:
             cap = self._limits.output_bytes
             return Failure(Outcome.CRASHED, f"wrote more than {cap} bytes to stdout or stderr")
         if code == 0 and not self._defences.handshake:
             self._believed_exit = True
             return None
-        return last_words.ended(code, self._drain.text(), self._shared)
-
-    def _loaded(self, failure: Failure | None) -> Failure | None:
-        if failure:
-            return Failure(failure.outcome, f"while loading: {failure.diagnosis}")
-        return last_words.unloadable(self._shared, self._program.cuda)
+        return last_words.ended(code, self._process.output(), self._shared)

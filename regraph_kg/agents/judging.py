@@ -9,7 +9,7 @@ import functools
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from pydantic import SecretStr
 
@@ -89,15 +89,15 @@ class JudgeDesk:
 
 
 @functools.cache  # in the judge's process, as everything below
-def _judge(cache: str, isolation: Literal["fresh", "shared"], gpu: int) -> Judge:
+def _judge(cache: str, gpu: int) -> Judge:
     """The process's only judge: it times a problem's serial code once."""
-    return local_judge(Settings(cache_dir=cache, isolation=isolation, gpu=gpu))
+    return local_judge(Settings(cache_dir=cache, gpu=gpu))
 
 
 def _opened(settings: Settings) -> Judge:
     if settings.workers:
         local_judge(settings)  # says why not
-    return _judge(str(settings.cache_dir), settings.isolation, settings.gpu)
+    return _judge(str(settings.cache_dir), settings.gpu)
 
 
 def evaluate(settings: Settings, problem: str, candidate: Candidate, grade: Grade) -> EvalReport:

@@ -27,7 +27,7 @@ def open_judge(
     `tell` gets a few words on slow work of this machine.
     """
     if settings.workers:
-        options = PoolOptions(grade=grade, isolation=settings.isolation, tries=1)
+        options = PoolOptions(grade=grade, tries=1)
         return RayJudges(settings.workers, cache_here, options)
     return local_judge(settings, grade, tell)
 
@@ -54,7 +54,7 @@ def open_judges(
         find_gpus()  # raises the reason
     if parallel == 1 and TARGETS[target].on_gpu:
         devices = (settings.gpu,)
-    options = PoolOptions(grade=grade, isolation=settings.isolation)
+    options = PoolOptions(grade=grade)
     with JudgePool(settings.cache_dir, devices, options) as pool:
         yield pool, pool.at_once
 
@@ -79,7 +79,6 @@ def local_judge(
     return Judge(
         settings.cache_dir,
         grade=grade,
-        isolation=settings.isolation,
         gpu=settings.gpu,
         tell=tell,
     )

@@ -19,6 +19,7 @@ from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import find_gpu
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, JudgeLimits
+from regraph_kg.evaluation.worker.process import wait_for_leaving
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from tests.requirement import require
 
@@ -163,6 +164,7 @@ def nothing_is_left(scratch: Path) -> Iterator[None]:
     """No process, zombie, shared memory or folder outlives a fault."""
     before, shared = children(), memory_files()
     yield
+    wait_for_leaving(60)
     assert children() <= before
     assert memory_files() <= shared
     assert [path.name for path in scratch.glob("regraph-*/")] == []

@@ -16,7 +16,7 @@ from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.problem.rewrite import to_double
 from regraph_kg.evaluation.races import HeldUpThreads
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
-from regraph_kg.evaluation.slot import SessionRules
+from regraph_kg.evaluation.slots import SessionRules
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.verify.secret_shapes import secret_shapes
 from regraph_kg.evaluation.worker.spawn import Program

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from regraph_kg.evaluation.slot import Examiner
+from regraph_kg.evaluation.examiner import Examiner
+from regraph_kg.evaluation.rules import Defences
 
 
 def examiner(before: list[float], after: list[float]) -> Examiner:
@@ -17,9 +18,8 @@ def examiner(before: list[float], after: list[float]) -> Examiner:
         truths=lambda case: {"y": SimpleNamespace(values=np.array(truths[case.version]))}
     )
     problem: Any = SimpleNamespace(sizes=SimpleNamespace(time=(("n", 9),)))
-    rules: Any = SimpleNamespace(defences=SimpleNamespace(), seed=1)
     pool: Any = SimpleNamespace(content=lambda _: contents)
-    return Examiner(problem, references, pool, rules)
+    return Examiner(problem, references, pool, Defences(), 1)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from regraph_kg.evaluation.report import WHOLE, Times
+from regraph_kg.evaluation.evaluation import WHOLE, Times
 from regraph_kg.evaluation.timing.estimate import TimeEstimate
 from regraph_kg.evaluation.timing.timing import MeasuredSeries
 

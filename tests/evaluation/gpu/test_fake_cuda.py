@@ -12,11 +12,11 @@ import pytest
 from regraph_kg.evaluation import evaluate, machine
 from regraph_kg.evaluation.compile.device_pointers import for_device_pointers
 from regraph_kg.evaluation.evaluate import Judge
+from regraph_kg.evaluation.evaluation import WHOLE
 from regraph_kg.evaluation.gpu.device import Cores
 from regraph_kg.evaluation.problem.problem import Array, Problem, load_problem
-from regraph_kg.evaluation.report import WHOLE
 from regraph_kg.evaluation.rules import Defences
-from regraph_kg.evaluation.staff import Slots
+from regraph_kg.evaluation.slots import Slots
 from regraph_kg.evaluation.timing import batches
 from regraph_kg.evaluation.worker import handshake
 from regraph_kg.evaluation.worker.handshake import Elapsed
@@ -351,7 +351,7 @@ def test_no_context_is_on_its_way_once_others_have_the_gpu(
         yield
         happened.append("turn over")
 
-    for name in ("started", "vacate", "settle"):
+    for name in ("started", "cool_down", "settle"):
         there = getattr(Slots, name)
 
         def called(*given: Any, of: str = name, there: Any = there) -> Any:

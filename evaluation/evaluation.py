@@ -1,14 +1,19 @@
-"""Times of a candidate and of the serial code beside it, as fields of a report."""
+"""One candidate's evaluation: a value to which each stage adds what it found."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from statistics import median, quantiles
 
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.timing.estimate import TimeEstimate, level, ratio
 from regraph_kg.evaluation.timing.timing import MeasuredSeries
+from regraph_kg.evaluation.verify.verify import ReportFlag
+from regraph_kg.evaluation.worker.spawn import Program
 from regraph_kg.models.base import Metric
-from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.target import TARGETS, Target
+from regraph_kg.models.evaluation import Candidate, Grade, Outcome, Rivalry
+from regraph_kg.models.target import TARGETS, Target, TargetTraits
 
 WHOLE = "counted"  # a fact of reports: what was counted, if it was more than the calls
 _WELL_KNOWN = 0.05  # times that are known to within that need no explanation
@@ -89,11 +94,78 @@ class Times:
         """Ended early: far slower than the serial code."""
         return any(series.censored for series in self.own)
 
+    @property
+    def means_little(self) -> bool:
+        """Whether the code should be timed once more."""
+        return bool(self.doubt) or self.whole
+
     def facts(self) -> dict[str, str]:
         censored = {"censored": str(self.censored).lower()}
         noise = {"noise": self.noise} if self.noise else {}
         whole = {WHOLE: "whole batches"} if self.whole else {}
         return self.own[0].facts() | censored | noise | whole | {"workers": str(len(self.own))}
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What is known of one candidate so far.
+
+    `incumbent`: seconds of a call of the best code so far. 3 times that, else 3 times the serial
+    code's, ends a series early (censored).
+    """
+
+    candidate: Candidate
+    problem: Problem
+    grade: Grade  # what is asked for
+    incumbent: float | None = None
+    program: Program | None = None
+    flags: frozenset[ReportFlag] = frozenset()
+    times: Times | None = None
+    failure: Failure | None = None
+    ended_at_glance: bool = False  # the glance told enough: what comes after it was left out
+    rivalry: Rivalry | None = None
+    load: str = ""
+    joules: float | None = None  # energy of the GPU while it was this candidate's
+    profile: Mapping[str, str] = field(default_factory=dict)
+    stages: Mapping[str, float] = field(default_factory=dict)  # seconds of each
+
+    @property
+    def traits(self) -> TargetTraits:
+        return TARGETS[self.candidate.target]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is to be found out."""
+        return self.failure is not None or self.ended_at_glance
+
+    def then(self, stage: str, step: "Step") -> "Evaluation":
+        """The evaluation after one more stage, if it is not over."""
+        return self if self.is_over else self.spend(stage, step)
+
+    def spend(self, stage: str, step: "Step") -> "Evaluation":
+        """The evaluation after one more stage, whatever is known."""
+        start = time.perf_counter()
+        return step(self).spent(stage, time.perf_counter() - start)
+
+    def spent(self, stage: str, seconds: float) -> "Evaluation":
+        """Note the seconds of a stage."""
+        before = self.stages.get(stage, 0.0)
+        return replace(self, stages={**self.stages, stage: before + seconds})
+
+    def failed(self, failure: Failure | None) -> "Evaluation":
+        """The same, with a failure if there is one."""
+        return replace(self, failure=failure) if failure else self
+
+    def facts(self) -> dict[str, str]:
+        """Facts of its report besides the machine's."""
+        energy = {} if self.joules is None else {"joules": f"{self.joules:.3f}"}
+        flagged = {"flagged": ", ".join(sorted(self.flags))} if self.flags else {}
+        if self.failure or self.times is None:
+            return energy
+        return energy | self.times.facts() | dict(self.profile) | flagged
+
+
+Step = Callable[[Evaluation], Evaluation]
 
 
 def _half_of(samples: Sequence[float]) -> float:

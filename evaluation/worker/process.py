@@ -1,0 +1,130 @@
+"""A worker's process: started, its output read, ended; nobody waits for its end but who must.
+
+A process that is told to end takes a while: the kernel unmaps its memory, the driver takes down its
+device context (0.2 to 0.8 s [measured, H200]). It runs no more code of its own meanwhile, so it
+disturbs only what is timed: `wait_for_leaving` comes before that, and at a judge's end.
+"""
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.worker.handshake import wake
+from regraph_kg.evaluation.worker.spawn import Start, filled
+from regraph_kg.models.text import quoted
+
+_KEPT_OUTPUT = 4096
+_SEALABLE = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
+_POLL_SECONDS = 0.001
+_leaving = set["WorkerProcess"]()  # processes of this judge that were told to end
+
+
+class WorkerProcess:
+    """A started process in a group of its own; `cap` bounds the bytes that it may print."""
+
+    def __init__(self, start: Start, cap: int) -> None:
+        self._start, self._control = start, start.shared.control
+        self._kept, self.flooded, self._is_ending = b"", False, False
+        self._file = os.memfd_create("candidate", _SEALABLE)
+        pipe, end = os.pipe()
+        try:
+            self._process = start.process(self._file, end)
+        except OSError as error:
+            os.close(pipe)
+            self.hand_over()
+            raise ToolError(f"worker: cannot start it: {error.strerror or error}") from None
+        finally:
+            os.close(end)
+        self.pid = self._process.pid
+        self._drain = threading.Thread(target=self._read, args=(pipe, cap), daemon=True)
+        self._drain.start()
+
+    def fill(self, library: Path) -> int:
+        """Write a library into its anonymous file, sealed against change: the descriptor."""
+        try:
+            return filled(self._file, library)
+        except OSError as error:
+            raise ToolError(f"{library}: {error.strerror}; run again") from None
+
+    def hand_over(self) -> None:
+        """Close our end of that file: only the process has it from then on."""
+        file, self._file = self._file, -1
+        if file >= 0:
+            os.close(file)
+
+    def end(self) -> None:
+        """Begin to end it and its group: it runs no more code of its own."""
+        was_ending, self._is_ending = self._is_ending, True
+        if not was_ending and self._process.returncode is None:
+            # not reaped yet, so no other process can have its id
+            if self._start.defences.kill_group:
+                _kill_group(self.pid)
+            self._process.kill()
+            _leaving.add(self)
+        self.hand_over()
+
+    def kill(self) -> int:
+        """End it and its group, and reap it: its exit code; idempotent."""
+        self.end()
+        code = self._process.wait()
+        _leaving.discard(self)
+        self._drain.join(timeout=1)
+        return code
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it has ended and is reaped; a device context takes its time."""
+        return self._process.poll() is not None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it has ended, without reaping it: its id stays its own until then."""
+        if self._process.returncode is not None:
+            return True
+        options = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        return os.waitid(os.P_PID, self.pid, options) is not None
+
+    def output(self) -> str:
+        """What it printed, quoted as data, for the diagnosis of a crash; may be empty."""
+        text = self._kept.decode(errors="replace").strip()
+        return f"it printed: {quoted(text)}" if text else ""
+
+    def _read(self, pipe: int, cap: int) -> None:
+        """Read its pipe so that it never blocks, until every holder of that is gone."""
+        total = 0
+        while chunk := os.read(pipe, 65536):
+            total += len(chunk)
+            self._kept += chunk[: _KEPT_OUTPUT - len(self._kept)]
+            if total > cap and not self.flooded:
+                self.flooded = True
+                if self._process.returncode is None:
+                    _kill_group(self.pid)
+        os.close(pipe)
+        wake(self._control, "finished")  # the worker may have died: look now
+        if self._is_ending:
+            self._process.wait()  # no zombie stays where nobody looks for a while
+
+
+def leaving() -> int:
+    """Count of processes that were told to end, and are still there."""
+    for process in [process for process in _leaving if process.is_gone]:
+        _leaving.discard(process)
+    return len(_leaving)
+
+
+def wait_for_leaving(seconds: float) -> None:
+    """Wait until all that were told to end are gone. Raises `ToolError` where that takes longer."""
+    deadline = time.monotonic() + seconds
+    while leaving():
+        if time.monotonic() > deadline:
+            raise ToolError(f"worker: a killed process is still there after {seconds:.0f} s")
+        time.sleep(_POLL_SECONDS)
+
+
+def _kill_group(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
