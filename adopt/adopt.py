@@ -42,7 +42,8 @@ from regraph_kg.evaluation.problem import home as homes
 from regraph_kg.evaluation.problem.mistakes import mistaken
 from regraph_kg.evaluation.problem.problem import Problem, shape_text
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
-from regraph_kg.evaluation.worker.runner import TooSlow
+from regraph_kg.evaluation.worker.runner import RunFailed
+from regraph_kg.models.evaluation import Outcome
 
 _CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:el)?if(?:n?def)?\b(.*?)(?://.*)?$", re.MULTILINE)
 _SWITCH = re.compile(r"\b[A-Za-z]\w*")  # names of a condition, but those that compilers define
@@ -157,10 +158,9 @@ class Adopter:
             patience = _WHOLE_SECONDS if filling(problem) else PATIENCE_SECONDS
             try:
                 is_finite = all_finite(problem, self._compiler, self._limits, patience)
-            except TooSlow:
-                raise
-            except BadInput:
-                self._within(draft, problem)  # which says more of a crash
+            except BadInput as failed:
+                if not (isinstance(failed, RunFailed) and failed.outcome is Outcome.TIMED_OUT):
+                    self._within(draft, problem)  # which says more of a crash
                 raise
             self._within(draft, problem)
             return is_finite

@@ -177,7 +177,7 @@ def all_finite(
 ) -> bool:
     """Whether every distribution leads to numbers at the largest shape to check.
 
-    Raises `BadInput` where the code does not compile or crashes, `TooSlow` where it does not end.
+    Raises `BadInput` where the code does not compile, crashes or does not end.
     """
     program, sizes = _program(problem, compiler), problem.sizes.check[-1]
     shapes: list[Sizes] = list(problem.sizes.check)

@@ -208,15 +208,12 @@ class Judge:
         """Further cases; compute-sanitizer works beside them, as nothing is timed any more."""
         candidate, problem, program = evaluation.candidate, evaluation.problem, evaluation.program
         assert program
-        if not program.cuda:
-            perturbed = self._machine.perturbed(candidate, problem)
-            held_up = replace(perturbed, budget=program.budget) if perturbed else None
-            return session.look_further(held_up, evaluation)
-        if evaluation.grade != "full":
-            return session.look_further(None, evaluation)
+        builds = self._machine.builds(candidate, problem, program)
+        if not program.cuda or evaluation.grade != "full":
+            return session.look_further(builds, evaluation)
         with ThreadPoolExecutor(1) as beside:
             finding = beside.submit(self._machine.sanitize, candidate.code, program, problem)
-            evaluation = session.look_further(None, evaluation)
+            evaluation = session.look_further(builds, evaluation)
         return evaluation.failed(finding.result())
 
     def _explain(self, evaluation: Evaluation) -> Evaluation:

@@ -1,35 +1,40 @@
 """Checks beyond the cases of every verification, for candidates that have passed all others.
 
     shapes       secret ones up to the timing shape, and one close to that (secret_shapes.py)
-    values       drawn inputs altered as a whole: scaled, all equal, sorted, .. (alterations.py)
+    values       inputs altered as a whole, at a small shape and at a long one (alterations.py)
+    literals     extents just below and above the numbers that a candidate spells out (literals.py)
     timed shape  each distribution that timed calls do not have, once, where a truth costs little
-    threads      teams of several sizes; held-up ones are another matter (races.py)
+    threads      teams of several sizes; large ones and held-up ones are other matters
+                 (many_threads.py, races.py)
 
-They come after the timing, each in a worker of its own. The serial code is asked first: a case that
-it does not stand is dropped, as the function was not made for it. So is an altered one of which the
-serial code uses more than a quarter of the tolerance: other right code may round more (a product of
-sorted matrices, whose sums cancel, does). Truths stay for the next one.
+They come after the timing, each in a worker of its own. Trusted programs are asked first: the
+serial code, and honest variants of it, such as add in another order or trap where a number
+overflows. A case that one of them does not stand is dropped: the function was not made for it, or
+other right code may round more there. Answers and truths stay for the next candidate.
 """
 
 import random
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from typing import get_args
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.problem.alterations import TWICE, fitting
 from regraph_kg.evaluation.problem.inputs import factors, variant_of
-from regraph_kg.evaluation.problem.problem import AbsoluteRule, Problem, Sizes
+from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
 from regraph_kg.evaluation.problem.types import Alteration, bits
 from regraph_kg.evaluation.races import with_threads
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.slots import SessionRules
 from regraph_kg.evaluation.staffed import Staffing
+from regraph_kg.evaluation.verify.diagnose import ExpectedOutput
 from regraph_kg.evaluation.verify.reference import Case, References
-from regraph_kg.evaluation.verify.secret_shapes import nearly
+from regraph_kg.evaluation.verify.secret_shapes import MODERATE, around, nearly
 from regraph_kg.evaluation.verify.verify import POISONS, Verification
 from regraph_kg.evaluation.worker.spawn import Program
 from regraph_kg.evaluation.worker.supervisor import Worker
@@ -37,51 +42,73 @@ from regraph_kg.models.evaluation import Grade, Outcome
 
 _TRUTH_SECONDS = 4.0  # what the truth of a large case may take
 _TRUTHS_SECONDS: Mapping[Grade, float] = {"glance": 0.0, "screening": 0.7, "full": 3.0}
-"""What new truths may take of one candidate: of small cases, and of large ones."""
-_NEAR_TIMED = 2  # distributions at the shape that is close to the timing shape
-_TIMED_BYTES, _ALTERED_BYTES = 160 * 2**20, 8 * 2**20
-"""Arrays at most: of cases at the timing shape; of near ones that come with every alteration."""
-_SCREENED, _ALONE = 2, 1  # large cases that the screening runs; that one thread runs
-_STOOD_SHARE = 1 / 4
-"""Share of an altered case's tolerance that the serial code may use up: usual ones take a tenth."""
-_SMALL_ELEMENTS = 2**16  # of a case whose values are altered
+"""What new truths may take of one candidate: of large cases, and of all others."""
+_NEAR_TIMED, _NEAR_ALTERED = 2, 1  # distributions and alterations at the shape near the timing one
+_TIMED_BYTES = 160 * 2**20  # arrays at most of cases at the timing shape
+_SCREENED_LARGE, _SCREENED_LONG, _SCREENED_AROUND = 2, 3, 3  # cases of each that a screening runs
+_ALONE = 1  # large cases that one thread runs
+_BEYOND_ALTERED = 4  # alterations at a literal's shape that is larger than every long one
+_MOST_AROUND = 40  # shapes around literals, even at the full grade: some sources are tables
+_STOOD_ALTERED, _STOOD = 1 / 4, 1 / 2
+"""Shares of the tolerance that trusted programs may use up: usual ones take a tenth."""
+_SMALL_ELEMENTS = 2**16  # of the shape at which every alteration is tried
 _FIRST_SEED = 1000
 _TEAMS = (3, 5, 6, 7, 9, 10, 12)  # one of them is tried throughout a session
 
+if TYPE_CHECKING:
+    from regraph_kg.evaluation.cpp.literals import Literals
+
+_Kind = TypeVar("_Kind")
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCases:
+    """Further cases of a problem, whatever the candidate is."""
+
+    usual: Case  # drawn values at the shape that is altered
+    shapes: list[Case]
+    small: list[Case]  # altered values
+    long: list[Case]  # altered values where codes take their long paths
+    large: list[Case]  # close to the timing shape, and at it
+
 
 class FurtherChecks:
-    """Further cases of one problem, and runs on them. `seed` of the rules is secret."""
+    """Further cases of one problem, and runs on them.
+
+    `seed` of the rules is secret. `trusted` is the serial code, then its honest variants.
+    """
 
     def __init__(
-        self, problem: Problem, shapes: Sequence[Sizes], references: References, rules: SessionRules
+        self,
+        problem: Problem,
+        shapes: Sequence[Sizes],
+        references: References,
+        rules: SessionRules,
+        trusted: Sequence[Program],
     ) -> None:
         self._problem, self._references, self._rules = problem, references, rules
         self.staffing = Staffing(problem, references, rules)
-        self._shapes = shapes
-        self.team = random.Random(rules.seed).choice(_TEAMS)
-        self._stood: dict[bool, list[Case]] = {False: [], True: []}
-        """Cases that the serial code stands: small ones (False), large ones."""
-        self._near: Sizes | None = None  # the shape close to the timing shape, once it is planned
-        self._waiting: list[Case] | None = None  # cases that it was not asked about
+        self._shapes, self._trusted = shapes, trusted
+        self.secret = random.Random(rules.seed)
+        self.team = self.secret.choice(_TEAMS)
+        self._answers: dict[tuple[object, ...], Case | None] = {}
+        """Cases that trusted programs were asked about: None where one does not stand it."""
+        self._plan: PlannedCases | None = None
 
     @property
     def stood(self) -> list[Case]:
-        """Cases that the serial code stands, so far."""
-        return [case for lot in self._stood.values() for case in lot]
+        """Cases that the trusted programs stand, so far."""
+        return [case for case in self._answers.values() if case]
 
     def fault(
-        self, serial: Program, program: Program, threads: int, call_seconds: float, grade: Grade
+        self, code: str, program: Program, threads: int, call_seconds: float, grade: Grade
     ) -> Failure | None:
         """The first case that a candidate gets wrong.
 
-        On a CPU all are run by some secret number of threads, the first large one by one, too.
+        On a CPU most are run by some secret number of threads, the first large one by one, too.
         Another number of threads than usual may well take too long.
         """
-        small, large = (self._lot(serial, is_large, grade) for is_large in (False, True))
-        rounds = [(threads, [*small, *large])]
-        if not program.cuda:
-            rounds = [(threads, small), (self.team, [*small, *large]), (1, large[:_ALONE])]
-        for team, cases in ((team, cases) for team, cases in rounds if cases):
+        for team, cases in self._rounds(code, program, threads, grade):
             with self.staffing.staffed(program, cases, team, self._rules.surroundings) as (
                 worker,
                 check,
@@ -95,51 +122,99 @@ class FurtherChecks:
                 return replace(failure, diagnosis=text)
         return None
 
-    def _elements(self, case: Case) -> int:
-        return self._problem.elements(case.sizes)
+    def _rounds(
+        self, code: str, program: Program, threads: int, grade: Grade
+    ) -> list[tuple[int, list[Case]]]:
+        """Numbers of threads, and the cases that so many run."""
+        from regraph_kg.evaluation.cpp.literals import literals  # noqa: PLC0415 (loads a parser)
 
-    def _is_small(self, case: Case) -> bool:
-        return self._elements(case) <= _SMALL_ELEMENTS
+        plan, full = self.plan, grade == "full"
+        spelled = literals(code, self._problem.entry)
+        long = plan.long if full else self._some(plan.long, _SCREENED_LONG)
+        around = self._around(spelled, full=full)
+        cases = self._standing([*plan.shapes, *around, *long, *plan.small], grade)
+        large = self._standing(plan.large if full else plan.large[:_SCREENED_LARGE], grade)
+        if program.cuda:
+            return [(threads, [*cases, *large])]
+        rounds = [(threads, cases), (self.team, [*cases, *large]), (1, large[:_ALONE])]
+        return [(team, cases) for team, cases in rounds if cases]
 
-    def _lot(self, serial: Program, large: bool, grade: Grade) -> list[Case]:
-        """Small cases, or large ones, that the serial code stands: more each time, as time allows.
+    @property
+    def plan(self) -> PlannedCases:
+        """Cases of every candidate: made when first asked for, as inputs.py may take seconds."""
+        if self._plan is None:
+            self._plan = self._planned()
+            self._trusted = [program for program in self._trusted if self._is_fit(program)]
+        return self._plan
 
-        The screening has few large ones.
+    def _some(self, choice: Sequence[_Kind], count: int) -> list[_Kind]:
+        """Another secret few each time, so that all are met in the course of a session."""
+        return self.secret.sample(choice, min(count, len(choice)))
+
+    def _standing(self, cases: Sequence[Case], grade: Grade) -> list[Case]:
+        """Those that trusted programs stand; as many as time allows are asked about.
+
+        Each program has one worker at a time: its arrays may be large.
         """
-        if self._waiting is None:
-            self._waiting = self._planned()
-        stood, end = self._stood[large], time.monotonic() + _TRUTHS_SECONDS[grade]
-        waiting = [case for case in self._waiting if self._is_large(case) == large]
-        most = _SCREENED if large and grade == "screening" else len(stood) + len(waiting)
+        asked = [case for case in cases if case.key not in self._answers]
+        end = time.monotonic() + _TRUTHS_SECONDS[grade]
+        for program in self._trusted:
+            answers = list(self._asked(program, asked, end))
+            self._answers.update({case.key: case if stood else None for case, stood in answers})
+            asked, end = [case for case, stood in answers if stood], float("inf")
+        return [case for case in cases if self._answers.get(case.key)]
 
-        def has_more() -> bool:
-            return bool(waiting) and len(stood) < most and time.monotonic() < end
-
-        while has_more():
-            with self.staffing.staffed(serial, waiting, 1) as (worker, verification):
+    def _asked(
+        self, program: Program, cases: Sequence[Case], end: float
+    ) -> Iterator[tuple[Case, bool]]:
+        """Cases until `end`, and whether a trusted program stands each."""
+        waiting = list(cases)
+        while waiting and time.monotonic() < end:
+            with self.staffing.staffed(program, waiting, 1) as (worker, verification):
                 if worker.start:
-                    break
-                while has_more() and not worker.is_gone:
-                    self._waiting.remove(waiting[0])
-                    stood += self._standing(worker, verification, waiting.pop(0))
-        return stood[:most]
+                    return
+                while waiting and time.monotonic() < end and not worker.is_gone:
+                    case = waiting.pop(0)
+                    yield case, self._stands(worker, verification, case)
 
-    def _standing(self, worker: Worker, verification: Verification, case: Case) -> list[Case]:
-        """The case, if the serial code and its reference stand it."""
-        runs = self._runs(case)
-        if case.alteration:
-            verification = replace(verification, share=_STOOD_SHARE)
+    def _stands(self, worker: Worker, verification: Verification, case: Case) -> bool:
+        """Whether a trusted program is right with room to spare; near the timing shape, right.
+
+        There timed calls ask the same of everybody.
+        """
+        share = _STOOD_ALTERED if case.alteration else 1.0 if self._is_large(case) else _STOOD
+        # one run without a truth first: the reference would be waited for much longer
+        if not self._references.knows(case) and verification.repeat(worker, case, 1):
+            return False
         with suppress(BadInput):
-            failure = verification.repeat(worker, case, runs)
-            if not (failure or verification.each(worker, [case], self._runs)):
-                return [case]
-        return []
+            if case.alteration and not self._is_finite(case):
+                return False
+            check = replace(verification, share=share)
+            return check.each(worker, [case], self._runs) is None
+        return False
+
+    def _is_fit(self, program: Program) -> bool:
+        """Whether a trusted program may say what others must stand: it is right as usual."""
+        if program is self._trusted[0]:
+            return True
+        return any(stands for _, stands in self._asked(program, [self.plan.usual], float("inf")))
+
+    def _is_finite(self, case: Case) -> bool:
+        """Whether outputs of altered inputs are numbers, where those of drawn ones are."""
+        usual, truths = (self._references.truths(each) for each in (self.plan.usual, case))
+        return all(
+            bool(np.all(np.isfinite(truth.values)) or not np.all(np.isfinite(usual[name].values)))
+            for name, truth in truths.items()
+            if isinstance(truth, ExpectedOutput)
+        )
 
     def _is_large(self, case: Case) -> bool:
-        return case.sizes in (self._near, self._problem.sizes.time)
+        return case in self.plan.large
 
     def _runs(self, case: Case) -> int:
-        return 1 if self._is_large(case) else len(POISONS)
+        """Two where that takes little: outputs that nobody wrote show in the first, too."""
+        is_small = self._problem.elements(case.sizes) <= _SMALL_ELEMENTS
+        return len(POISONS) if is_small or case.sizes in self._shapes else 1
 
     def _alters(self, case: Case) -> bool:
         """Whether a case's alteration changes some input."""
@@ -147,8 +222,8 @@ class FurtherChecks:
         inputs = self._references.given(case)
         return any(not np.array_equal(bits(plain[n]), bits(inputs[n])) for n in plain)
 
-    def _planned(self) -> list[Case]:
-        """All further cases: the smallest comes last of the small ones, the timing shape's last."""
+    def _planned(self) -> PlannedCases:
+        """All further cases but those around literals."""
         problem, seed = self._problem, self._rules.seed + _FIRST_SEED
         rng, counts = random.Random(seed), factors(problem)
         shape = max(
@@ -156,39 +231,43 @@ class FurtherChecks:
             key=problem.elements,
             default=min(problem.sizes.check, key=problem.elements),
         )
-        altered = [Case(shape, 0, seed, alteration=kind) for kind in self._alterations]
-        cases = [case for case in altered if self._alters(case)]
-        for sizes in self._shapes:
-            variant = variant_of(problem, [rng.randrange(count) for count in counts])
-            cases.append(Case(sizes, variant, seed))
+        # an even and an odd seed: of two sizes of huge values a function may stand one
+        altered = [
+            Case(shape, 0, each, alteration=kind)
+            for kind in fitting(problem)
+            for each in (seed, seed + 1)[: 2 if kind in TWICE else 1]
+        ]
+        altered = [case for case in altered if self._alters(case)]
+        shapes = [
+            Case(sizes, variant_of(problem, [rng.randrange(count) for count in counts]), seed)
+            for sizes in self._shapes
+        ]
         smallest = min(problem.sizes.check, key=problem.elements)
-        cases.append(Case(smallest, 0, seed))  # what a longer call left behind would show
-        return [*cases, *self._near_timed(rng, seed)]
+        shapes.append(Case(smallest, 0, seed))  # what a longer call left behind would show
+        low, high = MODERATE
+        long = [s for s in self._shapes if low <= problem.elements(s) <= high]
+        placed = [replace(case, sizes=rng.choice(long)) for case in altered if long]
+        large = [*self._near_timed(rng, seed, [case.alteration for case in altered])]
+        return PlannedCases(Case(shape, 0, seed), shapes, altered, placed, large)
 
-    @property
-    def _alterations(self) -> list[Alteration]:
-        """Alterations that fit: a tolerance that is a number was chosen for drawn values."""
-        fixed = {"large", "skewed"} if isinstance(self._problem.tolerance, AbsoluteRule) else set()
-        return [k for k in get_args(Alteration) if k not in {*self._problem.excludes, *fixed}]
-
-    def _near_timed(self, rng: random.Random, seed: int) -> Iterator[Case]:
+    def _near_timed(
+        self, rng: random.Random, seed: int, kinds: Sequence[Alteration | None]
+    ) -> Iterator[Case]:
         """Cases at a shape close to the timing shape; at that, those that timed calls do not have.
 
         The first two are what the screening runs of large ones.
         """
         problem, seconds = self._problem, self._references.timed_seconds
         timed, variants = problem.sizes.time, self._variants
-        self._near = near = nearly(problem, rng, min(1.0, _TRUTH_SECONDS / max(seconds, 1e-9)))
+        near = nearly(problem, rng, min(1.0, _TRUTH_SECONDS / max(seconds, 1e-9)))
         if near:
             first, *others = rng.sample(variants, min(len(variants), _NEAR_TIMED))
             yield Case(near, first, seed)
-            if "equal" in self._alterations:
-                yield Case(near, 0, seed, alteration="equal")
-            yield from (Case(near, variant, seed) for variant in others)
-            kinds = [kind for kind in self._alterations if kind != "equal"]
-            count = len(kinds) if problem.nbytes(near) <= _ALTERED_BYTES else min(1, len(kinds))
-            for kind in rng.sample(kinds, count):
+            chosen = [kind for kind in kinds if kind == "equal"]
+            more = [kind for kind in kinds if kind != "equal"]
+            for kind in [*chosen, *rng.sample(more, min(_NEAR_ALTERED, len(more)))]:
                 yield Case(near, 0, seed, alteration=kind)
+            yield from (Case(near, variant, seed) for variant in others)
         if seconds < _TRUTH_SECONDS and problem.nbytes(timed) <= _TIMED_BYTES:
             yield from (Case(timed, variant, seed) for variant in variants[1:])
 
@@ -200,3 +279,35 @@ class FurtherChecks:
             variant_of(self._problem, [min(place, count - 1) for count in counts])
             for place in range(max(counts, default=1))
         ]
+
+    def _around(self, spelled: "Literals", *, full: bool) -> list[Case]:
+        """Cases just beside the numbers of a source, the likeliest first.
+
+        At the full grade those beyond every long shape come with altered values, too.
+        """
+        cases, timed = dict[str, Case](), self._problem.sizes.time
+        by_name = {
+            parameter: [name for name in timed if name in re.findall(r"\w+", arg.size or "")]
+            for parameter, arg in zip(spelled.parameters, self._problem.args, strict=False)
+        }
+        for literal in spelled.numbers:
+            compared = {name for each in literal.names for name in by_name.get(each, [])}
+            extents = sorted(timed, key=lambda name: -timed[name])
+            # a number that is compared with no size may bound any of them
+            for names in [sorted(compared)] if compared else [[name] for name in extents]:
+                # the same shapes for each candidate with this number: their truths are kept
+                rng = random.Random(f"{self._rules.seed} {literal.value} {names}")
+                for sizes in around(self._problem, literal.value, names, rng):
+                    variant = rng.choice(self._variants)
+                    case = Case(sizes, variant, self._rules.seed + _FIRST_SEED)
+                    cases.setdefault(shape_text(sizes), case)
+            if len(cases) > _MOST_AROUND:
+                break
+        chosen = list(cases.values())
+        if not full:
+            return chosen[:_SCREENED_AROUND]
+        size = self._problem.elements
+        longest = max((size(case.sizes) for case in self.plan.long), default=0)
+        beyond = [case.sizes for case in chosen if size(case.sizes) > longest]
+        altered = self._some(self.plan.small, _BEYOND_ALTERED if beyond else 0)
+        return [*chosen, *(replace(case, sizes=beyond[0]) for case in altered)]

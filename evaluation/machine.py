@@ -1,7 +1,7 @@
 """The judge's machine: compilers, GPU, cores, the device's measured peaks, its health."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property, partial
@@ -34,11 +34,12 @@ from regraph_kg.evaluation.gpu.sanitizer import (
     find_sanitizer,
     first_finding,
 )
+from regraph_kg.evaluation.many_threads import TRAPPING, fixed_lengths
 from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
-from regraph_kg.evaluation.problem.rewrite import to_double
+from regraph_kg.evaluation.problem.rewrite import to_double, to_single
 from regraph_kg.evaluation.races import has_threads
 from regraph_kg.evaluation.rules import Failure
-from regraph_kg.evaluation.session import Programs
+from regraph_kg.evaluation.session import Builds, Programs
 from regraph_kg.evaluation.slots import SessionRules
 from regraph_kg.evaluation.timing.peaks import peaks
 from regraph_kg.evaluation.timing.roofline import Peaks, nominal
@@ -48,6 +49,17 @@ from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.models.evaluation import Candidate, Outcome
 from regraph_kg.models.target import TARGETS, Target
 
+_OTHER_ORDER = (
+    *HOST_FLAGS,
+    *("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math", "-freciprocal-math"),
+)
+"""Sums in another order, and divisions by products; infinities and NaN stay what they are."""
+_OVERFLOWS = (
+    *HOST_FLAGS,
+    "-fsanitize=signed-integer-overflow,integer-divide-by-zero,shift,float-cast-overflow",
+    "-fsanitize-undefined-trap-on-error",
+)
+"""Where numbers overflow in a way that C++ leaves open, right codes differ: such a case ends it."""
 _SANITIZED: Mapping[Tool, tuple[str, Outcome]] = {
     "memcheck": ("", Outcome.CRASHED),
     "racecheck": ("__shared__", Outcome.NONDETERMINISTIC),
@@ -184,24 +196,55 @@ class Machine:
             return library
         return Program(harness, library, problem.entry, cuda=target.on_gpu)
 
-    def perturbed(self, candidate: Candidate, problem: Problem) -> Program | None:
-        """A build whose threads are held up; None where it has none, or cannot be built so."""
-        target = TARGETS[candidate.target]
-        if target.on_gpu or not has_threads(candidate.code):
-            return None
-        library = self._compiler.perturbed(candidate.code, (*HOST_FLAGS, *target.flags))
-        if isinstance(library, Failure):
-            return None
-        return Program(self._compiler.harness(problem), library, problem.entry)
+    def builds(self, candidate: Candidate, problem: Problem, plain: Program) -> Builds:
+        """Other builds of a candidate with threads; None where it cannot be built so."""
+        target, code = TARGETS[candidate.target], candidate.code
+        if target.on_gpu or not has_threads(code):
+            return Builds(plain, None, None)
+        flags = (*HOST_FLAGS, *target.flags)
+        makers: list[Callable[[], Path | Failure]] = [
+            lambda: self._compiler.perturbed(code, flags),
+            lambda: self._compiler.host(code, (*flags, *TRAPPING)),
+        ]
+        if not fixed_lengths(code, problem.entry):
+            del makers[1]
+        with ThreadPoolExecutor(len(makers)) as pool:
+            libraries = [*pool.map(lambda make: make(), makers)]
+        built = [
+            None if isinstance(library, Failure) else replace(plain, candidate=library)
+            for library in libraries
+        ]
+        return Builds(plain, built[0], built[1] if len(built) > 1 else None)
 
     def programs(self, problem: Problem) -> Programs:
         """The problem's own code, compiled. Raises `BadInput` where that fails."""
-        serial = self._trusted(problem, "serial.cpp", problem.serial_code)
+        with ThreadPoolExecutor(1) as beside:
+            variants = beside.submit(self._variants, problem)
+            serial = self._trusted(problem, "serial.cpp", problem.serial_code)
+            return Programs(serial, self._reference(problem), variants.result())
+
+    def _reference(self, problem: Problem) -> Program:
         reference_code = problem.reference_code
         code = to_double(problem.serial_code) if reference_code is None else reference_code
         name = "serial.cpp with fp64 types" if reference_code is None else "reference.cpp"
-        reference = self._trusted(problem.promoted(), name, code)
-        return Programs(serial, reference)
+        return self._trusted(problem.promoted(), name, code)
+
+    def _variants(self, problem: Problem) -> tuple[Program, ...]:
+        """The serial code as right codes may be, too: what these do not stand, nobody has to."""
+        types = {kind for arg in problem.slots for kind in (arg.type, *(arg.fields or {}).values())}
+        codes = [problem.serial_code]
+        if not types & {"float64", "complex128"}:  # else its signature says double
+            codes.append(to_single(problem.serial_code))
+        built = [
+            self._compiler.host(code, _OTHER_ORDER, keep=True) for code in dict.fromkeys(codes)
+        ]
+        built.append(self._compiler.host(problem.serial_code, _OVERFLOWS, keep=True))
+        harness = self._compiler.harness(problem)
+        return tuple(
+            Program(harness, library, problem.entry)
+            for library in built
+            if not isinstance(library, Failure)
+        )
 
     def _trusted(self, problem: Problem, name: str, code: str) -> Program:
         library = self._compiler.host(code, HOST_FLAGS, keep=True)

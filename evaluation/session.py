@@ -25,6 +25,7 @@ from regraph_kg.evaluation.examiner import Examiner
 from regraph_kg.evaluation.further import FurtherChecks
 from regraph_kg.evaluation.gpu.device import pinned
 from regraph_kg.evaluation.gpu.kernels import KernelTimes, profile
+from regraph_kg.evaluation.many_threads import ManyThreads
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.races import HeldUpThreads
 from regraph_kg.evaluation.rules import Budget, Failure
@@ -75,10 +76,20 @@ _Kept = TypeVar("_Kept")
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """A problem's own programs: the serial code and its fp64 reference."""
+    """A problem's own programs: the serial code, its fp64 reference, honest variants of it."""
 
     serial: Program
     reference: Program
+    variants: tuple[Program, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Builds:
+    """A candidate's programs: as it is timed, with threads held up, with traps at wrong indices."""
+
+    plain: Program
+    perturbed: Program | None
+    trapping: Program | None
 
 
 class Session:
@@ -100,7 +111,9 @@ class Session:
         self._examiner = Examiner(
             *(problem, self._references, self._plan.pool), rules.defences, rules.seed + 1
         )
-        self._further = FurtherChecks(problem, secret, self._references, rules)
+        self._further = FurtherChecks(
+            problem, secret, self._references, rules, (programs.serial, *programs.variants)
+        )
         self._method = TimingOptions(
             clock=SPINNING if rules.surroundings.stopwatch else SLEEPING,
             judge_clock=rules.defences.judge_clock,
@@ -209,17 +222,18 @@ class Session:
             again = self.time(None, evaluation)
         return again
 
-    def look_further(self, perturbed: Program | None, evaluation: Evaluation) -> Evaluation:
-        """Further cases of a candidate that has passed; also of a build that is `perturbed`."""
-        serial, grade = self._programs.serial, evaluation.grade
-        assert evaluation.program
-        failure = self._further.fault(
-            serial, evaluation.program, self._threads, self.call_seconds, grade
-        )
-        if not failure and perturbed:
-            held_up = HeldUpThreads(self._further.staffing, self._further.team)
+    def look_further(self, builds: Builds, evaluation: Evaluation) -> Evaluation:
+        """Further cases of a candidate that has passed, and its other builds."""
+        code, grade, further = evaluation.candidate.code, evaluation.grade, self._further
+        failure = further.fault(code, builds.plain, self._threads, self.call_seconds, grade)
+        if not failure:
+            many = ManyThreads(further.staffing, further.secret)
+            usual = further.plan.usual
+            failure = many.fault(code, (builds.plain, builds.trapping), usual, grade)
+        if not failure and builds.perturbed:
+            held_up = HeldUpThreads(further.staffing, further.team)
             cases = self._cases(full=False)
-            failure = held_up.fault(perturbed, cases, self._further.stood, grade)
+            failure = held_up.fault(builds.perturbed, cases, further.stood, grade)
         return evaluation.failed(failure)
 
     def profile(self, library: Path, program: Program) -> KernelTimes | None:

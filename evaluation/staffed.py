@@ -1,5 +1,6 @@
 """A worker of its own for some cases of a problem, beside the slots that are timed."""
 
+import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -47,6 +48,10 @@ class Staffing:
                     *(self.problem, shared, calls, self.references),
                     *(rules.defences, CallTimes(CALL_SECONDS, rules.limits.calls_seconds)),
                 )
+                # Half of these workers are like timed ones: nothing that was allocated is poisoned.
+                # What is wrong with the worker, the first call will tell.
+                if secrets.randbits(1) and not worker.start:
+                    worker.settle()
                 yield worker, verification
         finally:
             shared.close()

@@ -254,7 +254,8 @@ def _measurement(tree: _Tree, place: StepPath) -> Measurement | None:
     # levels drift between sessions: the same session's serial time cancels that out
     earlier = serial / over if serial is not None and over else None
     seconds, rivalry = report.timing.median if report.timing else None, report.rivalry
-    if seconds and rivalry and reference and rivalry.code_hash == reference.code_hash:
+    in_turn = rivalry and reference and rivalry.code_hash == reference.code_hash
+    if seconds and rivalry and in_turn and rivalry.interval.is_narrow:
         earlier = seconds * rivalry.ratio
     return Measurement(
         device=report.device,

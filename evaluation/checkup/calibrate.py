@@ -154,25 +154,25 @@ def _measured(trials: Trials) -> Calibration:
     result, lower = Calibration(), list[float]()
     for sizes in shapes:
         for case in trials.cases(sizes):
-            _look(result, trials, case, trials.orders)
+            look_at(result, trials, case, trials.orders)
         lower.append(max(_lower(problem, trials.references, case) for case in trials.cases(sizes)))
     result.lower = min(filter(None, lower), default=0.0)
     timing_case = Case(problem.sizes.time, 0, trials.seed)
     serial = trials.orders[0]
     seconds = []
     for orders in ([serial], trials.orders):
-        _look(result, trials, timing_case, orders)
+        look_at(result, trials, timing_case, orders)
         seconds.append(serial.seconds)
     result.serial_seconds = min(seconds)
     few = sum(arg.elements(problem.sizes.time) for arg in problem.results) < _FEW_OUTPUTS
     is_quick = few or result.serial_seconds < _QUICK_SECONDS
     if is_quick and lower_bits(problem) == _SINGLE_BITS:
         for seed in range(trials.seed + 1, trials.seed + _LOOKS):
-            _look(result, trials, Case(problem.sizes.time, 0, seed), trials.orders)
+            look_at(result, trials, Case(problem.sizes.time, 0, seed), trials.orders)
     return result
 
 
-def _look(result: Calibration, trials: Trials, case: Case, orders: Sequence[Runner]) -> None:
+def look_at(result: Calibration, trials: Trials, case: Case, orders: Sequence[Runner]) -> None:
     """Take the errors of honest variants in one case into the largest."""
     problem, references = trials.problem, trials.references
     truths, keep = references.truths(case), references.keeper(case)

@@ -31,6 +31,7 @@ from regraph_kg.evaluation.checkup.findings import (
 )
 from regraph_kg.evaluation.checkup.signature import mismatch
 from regraph_kg.evaluation.checkup.triviality import trivial
+from regraph_kg.evaluation.checkup.unfit_cases import crashing, misshapen
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.problem.memory import shortage
@@ -174,6 +175,8 @@ CHECKS: tuple[tuple[str, Look], ...] = (
     ("how long it takes", _seconds),
     ("truths and tolerance", _tolerance),
     ("what its inputs and outputs say", lambda subject: trivial(subject.trials())),
+    ("inputs that it does not stand", lambda subject: crashing(subject.trials())),
+    ("shapes that nobody means", lambda subject: misshapen(subject.trials())),
 )
 
 

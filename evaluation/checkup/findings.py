@@ -21,7 +21,7 @@ from regraph_kg.evaluation.gpu.device import openmp_device
 from regraph_kg.evaluation.problem.problem import AnyProblem
 from regraph_kg.models.base import Frozen
 
-CHECKER = "6"  # version of the rules of these looks
+CHECKER = "7"  # version of the rules of these looks
 _FOLDER = "problems"
 
 Severity = Literal["error", "note"]

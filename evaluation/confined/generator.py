@@ -1,6 +1,6 @@
 """Runs a problem's inputs.py, confined like a candidate: numpy and the standard library only.
 
-stdin: a line of JSON {code, sizes, memory}, then one for each drawing, {variant, seed}. stdout: for
+stdin: a line of JSON {code, memory}, then one for each drawing, {sizes, variant, seed}. stdout: for
 each drawing a line of JSON with name, dtype and shape of each array, then their bytes. What
 inputs.py prints goes to stderr; its exceptions end this process. Each drawing runs the code anew,
 with Python's and numpy's own chance seeded, so that the same seed gives the same arrays. Arguments
@@ -48,7 +48,7 @@ def main() -> None:
         code = compile(task["code"], "inputs.py", "exec")
         for line in iter(sys.stdin.readline, ""):
             order = json.loads(line)
-            for piece in drawn(code, task["sizes"], order["variant"], order["seed"]):
+            for piece in drawn(code, order["sizes"], order["variant"], order["seed"]):
                 reply.write(piece)
             reply.flush()
 

@@ -5,12 +5,10 @@
 #include "seal.h"
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cmath>
 #include <limits>
 #include <sched.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <system_error>
 #include <thread>
 #include <type_traits>
@@ -399,16 +397,6 @@ extern "C" uint64_t regraph_descent(const char *values, int type, uint64_t count
     });
   });
   return found;
-}
-
-// Makes pages of a mapping be there; 0, or -1 where the machine has too little memory.
-extern "C" int regraph_populate(char *start, uint64_t bytes) {
-  constexpr int POPULATE_WRITE = 23;  // Linux 5.14; before it the pages come when they are used
-  std::atomic<int> failed{0};
-  share(bytes, 16 << 20, [&](uint64_t first, uint64_t last) {
-    if (madvise(start + first, last - first, POPULATE_WRITE) && errno != EINVAL) failed = -1;
-  });
-  return failed;
 }
 
 // Writes the bytes masked with the blocks of the keystream from this one on.

@@ -36,7 +36,6 @@ _FUNCTIONS = {
     "sums": (None, _PLACE, _INT, _WORD, _PLACE, _PLACE),
     "multiset": (_WORD, _PLACE, _INT, _WORD, _PLACE),
     "descent": (_WORD, _PLACE, _INT, _WORD),
-    "populate": (_INT, _PLACE, _WORD),
     "mask": (None, _PLACE, _PLACE, _WORD, _WORD, _PLACE),
     "digest": (_WORD, _PLACE, _WORD, _PLACE),
 }
@@ -158,11 +157,6 @@ def multiset(words: Array, key: Secret) -> int:
 def descent(values: Array) -> int:
     """The first element that is not at most its successor; their count where there is none."""
     return int(_library().regraph_descent(*_numbers(values)))
-
-
-def populate(memory: Array) -> bool:
-    """Make the pages of a mapping be there; False where the machine has too little memory."""
-    return bool(_library().regraph_populate(memory.ctypes.data, memory.nbytes) == 0)
 
 
 def mask(plain: Array, masked: Array, block: int, key: Secret) -> None:

@@ -8,6 +8,13 @@
     extremes         the ends of a range, and nothing between them
     skewed           integers of a range mostly at its lower end; floats with a heavy tail
     negative zeros   a quarter of the floats
+    huge             floats from 1e10 on, or from 1e24 on with an even seed: 1e9 is no identity
+    huge negative    the same below zero
+    outliers         one float of 1,000 times so much
+    negative         nothing above zero
+    ends             integers without a range, or with a guessed one: the least of the type, or the
+                     largest; with an even seed half of them so, the others any of these, 0 and -1
+    descending       sorted the other way round
 
 An array stays as it is where an alteration does not fit its type or its range, and where it comes
 from inputs.py. Not covered: whether the function is made for such values: the serial code is asked
@@ -15,6 +22,7 @@ from inputs.py. Not covered: whether the function is made for such values: the s
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,8 +32,22 @@ from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes
 from regraph_kg.evaluation.problem.types import Alteration, parts
 
 _FACTOR, _HALF_FACTOR, _TINY = 1e3, 10.0, 1e-12
+_EXPONENTS = (24, 36), (10, 14)  #: of huge values: two tries, as squares leave fp32 from 1e19 on
+_OUTLIERS = 1 / 1000
 _SMALL_BITS = 16
 _TAIL = 8  #: exponent of what is skewed: half of the values lie in the lowest 1/256 of a range
+
+
+@dataclass(frozen=True, slots=True)
+class _Lot:
+    """What one alteration of all arrays draws: `factor` is that of huge values.
+
+    `is_wild`: the more daring of two tries, which fewer functions stand.
+    """
+
+    rng: np.random.Generator
+    factor: float
+    is_wild: bool
 
 
 def altered(
@@ -33,16 +55,26 @@ def altered(
 ) -> dict[str, Array]:
     """Inputs of a shape with one alteration."""
     rng = np.random.default_rng([seed, len(kind)])
+    # one factor for all arrays: the smaller would vanish in a sum beside the larger
+    lot = _Lot(rng, 10.0 ** rng.uniform(*_EXPONENTS[seed % 2]), seed % 2 == 0)
     kinds = distributions(problem, 0)
     arrays = {name: array.copy() for name, array in inputs.items()}
     for arg in problem.inputs:
         if arg.is_custom:
             continue
         for leaf, view in _leaves(arg.at(sizes), arrays[arg.name]):
-            _ALTERATIONS[kind](rng, leaf, parts(view))
+            _ALTERATIONS[kind](lot, leaf, parts(view))
             if kinds[arg.name] == "sorted":
                 parts(view).sort()
     return arrays
+
+
+def fitting(problem: Problem) -> list[Alteration]:
+    """Alterations that a problem does not exclude."""
+    excluded = set(problem.excludes)
+    for kind in problem.excludes:
+        excluded |= _IMPLIED.get(kind, set())
+    return [kind for kind in _ALTERATIONS if kind not in excluded]
 
 
 def _leaves(arg: Argument, array: Array) -> list[tuple[Argument, Array]]:
@@ -55,41 +87,45 @@ def _scaled(arg: Argument, flat: Array, factor: float) -> None:
         flat[:] = low + (flat - low) * flat.dtype.type(factor)
 
 
-def _small(rng: np.random.Generator, arg: Argument, flat: Array) -> None:
+def _small(lot: _Lot, arg: Argument, flat: Array) -> None:
     _scaled(arg, flat, 1 / (_HALF_FACTOR if arg.type == "float16" else _FACTOR))
 
 
-def _large(rng: np.random.Generator, arg: Argument, flat: Array) -> None:
+def _large(lot: _Lot, arg: Argument, flat: Array) -> None:
     _scaled(arg, flat, _HALF_FACTOR if arg.type == "float16" else _FACTOR)
 
 
-def _tiny(rng: np.random.Generator, arg: Argument, flat: Array) -> None:
+def _tiny(lot: _Lot, arg: Argument, flat: Array) -> None:
     if arg.type != "float16":
         _scaled(arg, flat, _TINY)
 
 
-def _coarse(rng: np.random.Generator, arg: Argument, flat: Array) -> None:
+def _coarse(lot: _Lot, arg: Argument, flat: Array) -> None:
     if flat.dtype.kind == "f":
         low, high = arg.limits or (-np.inf, np.inf)
         flat[:] = np.clip(np.rint(flat * 4) / 4, low, high)
 
 
-def _equal(rng: np.random.Generator, arg: Argument, flat: Array) -> None:
+def _equal(lot: _Lot, arg: Argument, flat: Array) -> None:
     if flat.size:
-        flat[:] = flat[rng.integers(flat.size)]
+        flat[:] = flat[lot.rng.integers(flat.size)]
 
 
-def _ascending(rng: np.random.Generator, arg: Argument, flat: Array) -> None:
+def _ascending(lot: _Lot, arg: Argument, flat: Array) -> None:
     flat.sort()
 
 
-def _extremes(rng: np.random.Generator, arg: Argument, flat: Array) -> None:
+def _descending(lot: _Lot, arg: Argument, flat: Array) -> None:
+    flat[:] = np.sort(flat)[::-1]
+
+
+def _extremes(lot: _Lot, arg: Argument, flat: Array) -> None:
     if bounds := _bounds(arg):
-        flat[:] = rng.choice(np.array(bounds).astype(flat.dtype), flat.size)
+        flat[:] = lot.rng.choice(np.array(bounds).astype(flat.dtype), flat.size)
 
 
-def _skewed(rng: np.random.Generator, arg: Argument, flat: Array) -> None:
-    share = rng.random(flat.size)
+def _skewed(lot: _Lot, arg: Argument, flat: Array) -> None:
+    share = lot.rng.random(flat.size)
     if flat.dtype.kind == "f" and arg.limits is None:
         flat *= (1 / np.sqrt(np.fmax(share, 1e-6))).astype(flat.dtype)
     elif flat.dtype.kind != "f" and (bounds := _bounds(arg)):
@@ -98,9 +134,48 @@ def _skewed(rng: np.random.Generator, arg: Argument, flat: Array) -> None:
         flat[:] = (low + above).astype(flat.dtype)
 
 
-def _negative_zeros(rng: np.random.Generator, arg: Argument, flat: Array) -> None:
+def _negative_zeros(lot: _Lot, arg: Argument, flat: Array) -> None:
     if flat.dtype.kind == "f" and (arg.limits is None or arg.limits[0] <= 0 <= arg.limits[1]):
-        flat[rng.random(flat.size) < 1 / 4] = -0.0
+        flat[lot.rng.random(flat.size) < 1 / 4] = -0.0
+
+
+def _huge(lot: _Lot, arg: Argument, flat: Array) -> None:
+    if flat.dtype.kind == "f" and arg.limits is None and arg.type != "float16":
+        flat[:] = (1 + np.abs(flat)) * flat.dtype.type(lot.factor)
+
+
+def _huge_negative(lot: _Lot, arg: Argument, flat: Array) -> None:
+    if flat.dtype.kind == "f":
+        _huge(lot, arg, flat)
+        _negative(lot, arg, flat)
+
+
+def _outliers(lot: _Lot, arg: Argument, flat: Array) -> None:
+    is_free = flat.dtype.kind == "f" and arg.limits is None
+    if flat.size and is_free and arg.type != "float16":  # whose largest number is 65504
+        chosen = lot.rng.random(flat.size) < _OUTLIERS
+        chosen[lot.rng.integers(flat.size)] = True  # short arrays would rarely have any
+        flat[chosen] *= flat.dtype.type(lot.factor)
+
+
+def _negative(lot: _Lot, arg: Argument, flat: Array) -> None:
+    low = arg.bounds[0] if arg.bounds else -np.inf
+    if flat.dtype.kind in "fi" and low < 0:
+        # the least integer has no positive twin: it stays what it is
+        below = np.minimum(flat, -flat)
+        flat[:] = below if np.isinf(low) else np.maximum(below, flat.dtype.type(low))
+
+
+def _ends(lot: _Lot, arg: Argument, flat: Array) -> None:
+    # a range that nobody meant is left: codes that are right within it only are wrong
+    if flat.dtype.kind in "iu" and (arg.bounds is None or arg.limits_guessed):
+        info = np.iinfo(flat.dtype)
+        ends = np.array([info.min, info.max, 0, max(info.min, -1)]).astype(flat.dtype)
+        flat[:] = lot.rng.choice(ends[:2])
+        if lot.is_wild:  # whole rows of one value remain in the first half
+            quarter = flat.size // 4
+            flat[:quarter], flat[quarter : 2 * quarter] = ends[:2]
+            flat[2 * quarter :] = lot.rng.choice(ends, flat.size - 2 * quarter)
 
 
 def _bounds(arg: Argument) -> tuple[float, float] | None:
@@ -111,7 +186,9 @@ def _bounds(arg: Argument) -> tuple[float, float] | None:
     return float(info.min), float(info.max)
 
 
-_ALTERATIONS: Mapping[Alteration, Callable[[np.random.Generator, Argument, Array], None]] = {
+TWICE: frozenset[Alteration] = frozenset({"huge", "huge negative", "outliers", "ends"})
+"""Alterations of which there are two, by the seed's last bit."""
+_ALTERATIONS: Mapping[Alteration, Callable[[_Lot, Argument, Array], None]] = {
     "small": _small,
     "large": _large,
     "tiny": _tiny,
@@ -121,4 +198,16 @@ _ALTERATIONS: Mapping[Alteration, Callable[[np.random.Generator, Argument, Array
     "extremes": _extremes,
     "skewed": _skewed,
     "negative zeros": _negative_zeros,
+    "huge": _huge,
+    "huge negative": _huge_negative,
+    "outliers": _outliers,
+    "negative": _negative,
+    "ends": _ends,
+    "descending": _descending,
 }
+_IMPLIED: Mapping[Alteration, set[Alteration]] = {
+    "large": {"huge", "huge negative", "outliers"},
+    "extremes": {"ends"},
+    "ascending": {"descending"},
+}
+"""Who excludes the milder alteration excludes the stronger one, too."""

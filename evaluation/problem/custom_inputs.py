@@ -7,6 +7,7 @@ Not covered: whether the arrays fit the problem's meaning.
 """
 
 import contextlib
+import fcntl
 import json
 import operator
 import os
@@ -14,9 +15,9 @@ import re
 import selectors
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ _HEAD_BYTES, _PRINTED_BYTES = 2**16, 2**20
 _MEMORY_BYTES, _COPIES = 2 * 2**30, 8  #: address space: Python with numpy, and copies of the arrays
 _CHUNK = 2**20
 _LAST_SECONDS = 5.0
+_lock = threading.Lock()
 
 
 class _Refused(Exception):
@@ -40,43 +42,54 @@ class _Refused(Exception):
 
 
 def custom(problem: Problem, sizes: Sizes, kind: int, seed: list[int]) -> dict[str, Array]:
-    """Arrays of inputs.py by argument name, as declared. Raises `BadInput`."""
-    with closing(Generator(problem, sizes)) as generator:
-        return generator.draw(kind, seed)
+    """Arrays of inputs.py by argument name, as declared. Raises `BadInput`.
+
+    The process stays for the next drawing of the same problem: to start one takes 0.3 s.
+    """
+    with _lock:
+        if not (_warm and _warm[0].problem == problem):
+            _end_warm()
+            _warm.append(Generator(problem))
+        return _warm[0].draw(sizes, kind, seed)
+
+
+def rest() -> None:
+    """End the process that waits for a next drawing."""
+    with _lock:
+        _end_warm()
+
+
+def _end_warm() -> None:
+    while _warm:
+        _warm.pop().close()
 
 
 class Generator:
-    """Draws arrays of inputs.py at one shape, as often as it is asked; `close` it.
+    """Draws arrays of inputs.py, as often as it is asked; `close` it.
 
-    One process does, started when first asked, and anew once it has drawn for a minute.
+    One process does, started when first asked, and anew once it has drawn for a minute, or where
+    a shape needs more memory than it may have.
     """
 
-    def __init__(self, problem: Problem, sizes: Sizes) -> None:
-        self._sizes, self._wanted = (
-            sizes,
-            {a.name: a.at(sizes) for a in problem.inputs if a.is_custom},
-        )
-        self._nbytes = sum(
-            arg.elements(sizes) * arg.dtype.itemsize for arg in self._wanted.values()
-        )
-        self._where = f"problem {problem.name}: inputs.py at {shape_text(sizes)}"
-        self._task = {
-            "code": problem.inputs_code,
-            "sizes": dict(sizes),
-            "memory": _MEMORY_BYTES + _COPIES * self._nbytes,
-        }
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
         self._process: subprocess.Popen[bytes] | None = None
-        self._spent = 0.0
+        self._room, self._spent = self._nbytes(problem.sizes.time), 0.0
 
-    def draw(self, kind: int, seed: list[int]) -> dict[str, Array]:
+    def draw(self, sizes: Sizes, kind: int, seed: list[int]) -> dict[str, Array]:
         """Arrays by argument name, as declared. Raises `BadInput`."""
-        start = time.perf_counter()
+        start, nbytes = time.perf_counter(), self._nbytes(sizes)
+        if nbytes > self._room:
+            self.close()
+            self._room = nbytes
+        wanted = {a.name: a.at(sizes) for a in self.problem.inputs if a.is_custom}
         try:
-            reply = self._reply(json.dumps({"variant": kind, "seed": seed}))
-            arrays = dict(_received(reply, self._wanted, self._sizes))
+            order = {"sizes": dict(sizes), "variant": kind, "seed": seed}
+            arrays = dict(_received(self._reply(order, nbytes), wanted, sizes))
         except _Refused as refused:
             self.close()
-            raise BadInput(f"{self._where}: {refused}") from None
+            where = f"problem {self.problem.name}: inputs.py at {shape_text(sizes)}"
+            raise BadInput(f"{where}: {refused}") from None
         except BaseException:  # interrupted: its reply would be taken for the next one's
             self.close()
             raise
@@ -85,6 +98,11 @@ class Generator:
             self.close()
         return arrays
 
+    def _nbytes(self, sizes: Sizes) -> int:
+        """Bytes of what it draws."""
+        custom_ = (arg for arg in self.problem.inputs if arg.is_custom)
+        return sum(arg.elements(sizes) * arg.dtype.itemsize for arg in custom_)
+
     def close(self) -> None:
         if self._process:
             process, self._process, self._spent = self._process, None, 0.0
@@ -92,22 +110,28 @@ class Generator:
             with process:  # its pipes are closed
                 pass
 
-    def _reply(self, order: str) -> bytearray:
+    def _reply(self, order: dict[str, Any], nbytes: int) -> bytearray:
         """The line and the bytes of one drawing."""
-        lines = f"{order}\n"
+        lines = f"{json.dumps(order)}\n"
         if self._process is None:
             self._process = _started()
-            lines = f"{json.dumps(self._task)}\n{lines}"
-        reply, printed = _exchange(self._process, lines.encode(), self._nbytes)
-        if len(reply) < _length(reply, self._nbytes):
+            memory = _MEMORY_BYTES + _COPIES * self._room
+            task = {"code": self.problem.inputs_code, "memory": memory}
+            lines = f"{json.dumps(task)}\n{lines}"
+        reply, printed = _exchange(self._process, lines.encode(), nbytes)
+        if len(reply) < _length(reply, nbytes):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 if self._process.wait(_LAST_SECONDS):  # its pipes are closed: it ends
                     raise _Refused(_complaint(printed.decode(errors="replace")))
         return reply
 
 
+_warm: list[Generator] = []
+"""The generator of the last problem, if one waits."""
+
+
 def _started() -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-I", "-B", str(_GENERATOR)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -117,6 +141,10 @@ def _started() -> subprocess.Popen[bytes]:
         env={"PATH": "/usr/bin:/bin", "LANG": "C", "OPENBLAS_NUM_THREADS": "1"},
         start_new_session=True,
     )
+    assert process.stdout
+    with contextlib.suppress(OSError):  # a user may have many pipes: then they are short ones
+        fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, _CHUNK)
+    return process
 
 
 def _length(reply: bytearray, nbytes: int) -> int:

@@ -11,7 +11,7 @@ something else for the same number.
 import time
 from collections.abc import Mapping
 
-from regraph_kg.evaluation.problem.custom_inputs import Generator
+from regraph_kg.evaluation.problem.custom_inputs import Generator, rest
 from regraph_kg.evaluation.problem.problem import KEPT_DRAWINGS_BYTES, Array, Problem
 
 _KEPT_BYTES = KEPT_DRAWINGS_BYTES
@@ -22,7 +22,7 @@ class Drawings:
     """Drawings at the timing shape in its first variant; `seed` is secret. `close` it."""
 
     def __init__(self, problem: Problem, seed: int) -> None:
-        self._generator, self._seed = Generator(problem, problem.sizes.time), seed
+        self._generator, self._sizes, self._seed = Generator(problem), problem.sizes.time, seed
         self._kept: dict[int, Mapping[str, Array]] = {}
         self._last: tuple[int, Mapping[str, Array]] | None = None
         self._free = _KEPT_BYTES
@@ -37,7 +37,7 @@ class Drawings:
             return self._last[1]
         self._last = None  # before the next is there
         start = time.perf_counter()
-        arrays = self._generator.draw(0, [self._seed, number])
+        arrays = self._generator.draw(self._sizes, 0, [self._seed, number])
         self._count, self._spent = self._count + 1, self._spent + time.perf_counter() - start
         nbytes = _nbytes(arrays)
         if nbytes <= self._free:
@@ -69,6 +69,7 @@ class Drawings:
 
     def close(self) -> None:
         self._generator.close()
+        rest()
 
     @property
     def _has_room(self) -> bool:

@@ -155,7 +155,10 @@ class Problem(Frozen):
             except ValueError as error:
                 return f"args.{arg.name}: {error}"
         if total > _MAX_BYTES:
-            return f"sizes: more than 8 GiB of arrays at {shape_text(sizes)}"
+            gib, most = total / 2**30, _MAX_BYTES / 2**30
+            return (
+                f"sizes: {gib:.3g} GiB of arrays at {shape_text(sizes)}; at most {most:.0f} may be"
+            )
         rule = self.tolerance
         terms = rule.terms if isinstance(rule, SumRule | ConditionedRule) else None
         try:

@@ -40,6 +40,12 @@ def to_double(code: str) -> str:
     return _TOKEN.sub(_replace, code)
 
 
+def to_single(code: str) -> str:
+    """`code` with double as float: right code may compute so where its arrays are fp32."""
+    narrower = {"double": "float"}
+    return _TOKEN.sub(lambda match: narrower.get(match.group(), match.group()), code)
+
+
 def with_long_sums(code: str) -> str:
     """`code` with local fp64 numbers, such as sums, as long double: the same up to rounding."""
     return _SUM.sub(r"\1long double ", code)

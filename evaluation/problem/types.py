@@ -69,6 +69,12 @@ Alteration = Literal[
     "extremes",
     "skewed",
     "negative zeros",
+    "huge",
+    "huge negative",
+    "outliers",
+    "negative",
+    "ends",
+    "descending",
 ]
 """A way of altering drawn inputs as a whole (alterations.py)."""
 

@@ -96,6 +96,7 @@ class MeasuredSeries:
     whole: bool = False  # metric "device": what passed between calls counts in most samples
     short: bool = False  # most samples are bounds: the calls took less than the clock can tell
     error: float = 0.0  # seconds that the clock may be off by in each call
+    leak: int = 0  # bytes lost in each call
     allocations: float | None = None
     """cuda: device allocations a call once warm, by the worker's word; 0 = memory is kept."""
     gpu: Mapping[str, str] = field(default_factory=dict)
@@ -108,12 +109,14 @@ class MeasuredSeries:
         kept = (
             {} if self.allocations is None else {"device_memory_kept": _flag(not self.allocations)}
         )
+        leaks = {"leaks": f"{self.leak / 2**20:.3g} MiB a call"} if self.leak else {}
         return {
             "first_call_seconds": f"{self.first:.6g}",
             "censored": _flag(self.censored),
             **carried,
             **ahead,
             **kept,
+            **leaks,
             **self.gpu,
         }
 
@@ -231,6 +234,7 @@ class TimedSeries:
             whole=2 * sum(batch.is_whole for batch in counted) > len(counted),
             short=2 * sum(batch.is_short for batch in counted) > len(counted),
             error=max(self.worker.costs.error, self._slack / self.count),
+            leak=self.worker.growth.leak,
             allocations=self._allocations(),
             gpu=self.watch.finish() if self.watch else {},
         )

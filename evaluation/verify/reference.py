@@ -36,8 +36,9 @@ from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs, with_changes
 from regraph_kg.evaluation.verify.tolerance import HALF, TIMES, eps_of_sum, exact_sum, tolerance
 from regraph_kg.evaluation.worker.crew import run_all
-from regraph_kg.evaluation.worker.runner import REFERENCE, Fill, Runner, put
+from regraph_kg.evaluation.worker.runner import REFERENCE, Fill, RunFailed, Runner, put
 from regraph_kg.evaluation.worker.spawn import Program
+from regraph_kg.models.evaluation import Outcome
 
 _CONDITION_RUNS, _FEW_CONDITION_RUNS = 8, 2
 _MANY_ELEMENTS = 2**20
@@ -47,6 +48,8 @@ _SLOW_SECONDS = 1.0  # runs with moved inputs that take longer are done at once,
 _ALIKE = ("equal", "extremes")
 """Alterations that leave so few values that all terms of a sum round the same way."""
 _SUMS = " in blocks"
+_DRAWINGS, _OTHER_SEED = 8, 2**32
+"""How often a case is drawn where the reference crashes on it, and how far apart the seeds lie."""
 _Keep = Callable[[str, Array], Array | large_outputs.Sampled]
 _KEPT_TRUTH_BYTES, _LARGE_TRUTH_BYTES = KEPT_TRUTHS_BYTES, 2**20
 """Truths of a session beyond these bytes are computed again for each candidate."""
@@ -90,6 +93,7 @@ class References:
         self._runner = partial(Runner, problem.promoted(), program, shapes, limits)
         self._run = self._runner()
         self._truths: dict[tuple[object, ...], Mapping[str, Expected]] = {}
+        self._redrawn: dict[tuple[object, ...], int] = {}  # seeds of cases that it did not stand
         self._usual: dict[str, Array] = {}
         """Deviations of few outputs of a timed call: many runs show them, once is enough."""
         self.seconds = 0.0  # what the last truth took
@@ -99,7 +103,8 @@ class References:
         """Inputs by argument name, read-only."""
         if case.timed:
             return self._contents.arrays(TimedInputs(case.seed, case.version))
-        inputs = self._inputs.get(case.sizes, case.variant, case.seed)
+        seed = self._redrawn.get(case.key, case.seed)
+        inputs = self._inputs.get(case.sizes, case.variant, seed)
         if case.alteration:
             return altered(self._problem, case.sizes, inputs, case.alteration, case.seed)
         if not case.version:
@@ -118,7 +123,7 @@ class References:
 
     def truths(self, case: Case) -> Mapping[str, Expected]:
         """Expected outputs by argument name. Raises `BadInput` where the reference fails."""
-        truths = self._truths.pop(case.key, None) or self._cheap(case) or self._compute(case)
+        truths = self._truths.pop(case.key, None) or self._cheap(case) or self._drawn(case)
         self._truths[case.key] = truths  # behind those that were asked for longer ago
         self._make_room()
         return truths
@@ -175,6 +180,18 @@ class References:
         arg = next(arg for arg in problem.outputs if arg.name == out)
         element = TIMES * eps_of_sum(problem, arg, a.shape[1])
         return {out: large_outputs.product(a, b, element, case.seed)}
+
+    def _drawn(self, case: Case) -> dict[str, ExpectedOutput]:
+        """Truths on inputs that the reference stands: what it crashes on is drawn anew."""
+        for turn in range(1, _DRAWINGS):
+            try:
+                return self._compute(case)
+            except RunFailed as failed:
+                # arrays of timed calls lie in workers already
+                if case.timed or failed.outcome is not Outcome.CRASHED:
+                    raise
+            self._redrawn[case.key] = case.seed + turn * _OTHER_SEED
+        return self._compute(case)
 
     def _compute(self, case: Case) -> dict[str, ExpectedOutput]:
         try:

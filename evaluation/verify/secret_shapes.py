@@ -5,6 +5,7 @@
     middling  all sizes between the check shapes' largest and the timing shape's
     moderate  the same, but neither large nor small, so that it can be called often
     nearly    the timing shape, or what of it time and memory allow, a little smaller each way
+    around    one extent, or the product of some, just below or above a number of a candidate's
 
 Large extents lie around a power of two, where tiles, blocks and grids end; none is above the timing
 shape's, up to which the function must work. Shapes are bounded in bytes and, where the problem
@@ -16,13 +17,15 @@ Not covered: what several sizes only do together.
 import random
 from collections.abc import Iterator, Sequence
 
+from regraph_kg.evaluation.problem.declaration import ConditionedRule, SumRule
 from regraph_kg.evaluation.problem.expression import holds, size_of
 from regraph_kg.evaluation.problem.problem import Problem, Sizes
 
-_MOST_BYTES, _MOST_LARGE_BYTES = 8 * 2**20, 160 * 2**20
+_MOST_BYTES, _MOST_AROUND_BYTES, _MOST_LARGE_BYTES = 8 * 2**20, 32 * 2**20, 160 * 2**20
 _MOST_FLOP = 2e7
-_MODERATE = 2**17, 2**19  # elements of all arrays of such a shape
-_TRIES = 300
+MODERATE = 2**17, 2**19  # elements of all arrays of such a shape
+_MOST_LOAD = 4  # times what declared shapes have
+_TRIES, _AROUND_TRIES = 300, 10
 _SMALL = (2, 3, 5, 7, 17, 33)
 _NEAR = (-1, 1, 0, -2, 2, 3, -3, 5)
 
@@ -52,6 +55,29 @@ def nearly(problem: Problem, rng: random.Random, share: float) -> Sizes | None:
     return None
 
 
+def around(problem: Problem, value: int, names: Sequence[str], rng: random.Random) -> list[Sizes]:
+    """Shapes at which the product of the named extents is just below `value`, and just above it.
+
+    The other extents are small. None where none fits.
+    """
+    timed, shapes = problem.sizes.time, list[Sizes]()
+    *others, last = names
+    for above in (False, True):
+        for _ in range(_AROUND_TRIES):
+            sizes = {name: min(rng.choice(_SMALL), extent) for name, extent in timed.items()}
+            rest = 1
+            for name in others:
+                even = round(value ** (1 / len(names)))
+                sizes[name] = min(max(1, even + rng.choice(_NEAR)), timed[name])
+                rest *= sizes[name]
+            sizes[last] = value // rest + 1 if above else (value - 1) // rest
+            is_extent = 1 <= sizes[last] <= timed[last]
+            if is_extent and _fits(problem, sizes, _MOST_AROUND_BYTES):
+                shapes.append(sizes)
+                break
+    return shapes
+
+
 def _work(problem: Problem, sizes: Sizes) -> int:
     """Declared operations, else bytes."""
     flop = problem.work.flop
@@ -69,7 +95,7 @@ def _kinds(problem: Problem, rng: random.Random) -> Iterator[Iterator[Sizes]]:
         for least in (0.0, 1 / 2):
             yield ({**sizes, name: 1} for sizes in _middling(timed, most, rng, least))
     yield _middling(timed, most, rng)
-    low, high = _MODERATE
+    low, high = MODERATE
     yield (s for s in _middling(timed, most, rng) if low <= problem.elements(s) <= high)
 
 
@@ -107,10 +133,28 @@ def _near_power(low: int, high: int, most: int, rng: random.Random) -> int:
     return min(max(drawn, 1), most)
 
 
-def _fits(problem: Problem, sizes: Sizes) -> bool:
+def _fits(problem: Problem, sizes: Sizes, most: int = _MOST_BYTES) -> bool:
     flop = problem.work.flop
     is_quick = flop is None or size_of(flop, sizes) <= _MOST_FLOP
-    return is_quick and problem.nbytes(sizes) <= _MOST_BYTES and _is_possible(problem, sizes)
+    fits = is_quick and problem.nbytes(sizes) <= most and _is_possible(problem, sizes)
+    if not fits:
+        return False
+    declared = (*problem.sizes.check, problem.sizes.time)
+    return _load(problem, sizes) <= _MOST_LOAD * max(_load(problem, each) for each in declared)
+
+
+def _load(problem: Problem, sizes: Sizes) -> float:
+    """Elements of an input for each term of an output's declared sum; 0 where none is declared.
+
+    Where that is more than at any declared shape, sums have more terms than their tolerance knows,
+    as a sparse row of 500,000 elements has in a matrix of one column.
+    """
+    rule = problem.tolerance
+    if not isinstance(rule, SumRule | ConditionedRule) or not problem.inputs:
+        return 0.0
+    most = max(arg.elements(sizes) for arg in problem.inputs)
+    outputs = max(arg.elements(sizes) for arg in problem.outputs)
+    return most / max(outputs * size_of(rule.terms, sizes), 1)
 
 
 def _is_possible(problem: Problem, sizes: Sizes) -> bool:

@@ -32,8 +32,12 @@ _LARGE_BYTES = 32 * 2**20
 _KEPT_PROCESSES = 3  # of large shapes, between two uses
 
 
-class TooSlow(BadInput):
-    """A call of trusted code did not end in time."""
+class RunFailed(BadInput):
+    """Trusted code failed; `outcome` says how."""
+
+    def __init__(self, message: str, outcome: Outcome) -> None:
+        super().__init__(message)
+        self.outcome = outcome
 
 
 class Runner:
@@ -156,9 +160,8 @@ class Runner:
         if failure:
             late = failure.outcome is Outcome.TIMED_OUT
             remedy = "; make the shape smaller, or this code faster" if late else ""
-            raise (TooSlow if late else BadInput)(
-                f"problem {self._problem.name}: {self._name} fails: {failure.diagnosis}{remedy}"
-            )
+            text = f"problem {self._problem.name}: {self._name} fails: {failure.diagnosis}{remedy}"
+            raise RunFailed(text, failure.outcome)
 
 
 def put(inputs: Mapping[str, Array], views: Mapping[str, Array]) -> None:

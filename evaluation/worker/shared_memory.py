@@ -19,7 +19,6 @@ device.
 
 import contextlib
 import ctypes
-import errno
 import fcntl
 import math
 import mmap
@@ -352,14 +351,9 @@ def _allocated(nbytes: int, name: str) -> tuple[int, mmap.mmap]:
     """An anonymous file of this size, which nobody can shrink, and the memory in it."""
     descriptor = os.memfd_create("regraph", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
-        os.truncate(descriptor, nbytes)
-        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
-        memory = mmap.mmap(descriptor, nbytes)
-        # the kernel zeroes 3 GB/s on one core: pages are made on several, then it makes the rest
-        if not arrays.populate(np.frombuffer(memory, np.uint8)):
-            raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
         os.posix_fallocate(descriptor, 0, nbytes)
-        return descriptor, memory
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
+        return descriptor, mmap.mmap(descriptor, nbytes)
     except OSError as error:
         os.close(descriptor)
         raise ToolError(

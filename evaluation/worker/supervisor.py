@@ -32,6 +32,7 @@ from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.problem.problem import Array
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.worker import last_words, shared_memory
+from regraph_kg.evaluation.worker.growth import Growth
 from regraph_kg.evaluation.worker.handshake import NO_STEPS, Elapsed, Operation, sleep, wake
 from regraph_kg.evaluation.worker.process import WorkerProcess
 from regraph_kg.evaluation.worker.sealing import Seal
@@ -49,6 +50,9 @@ _FREE = (Operation.LOAD, Operation.SETTLE)  # before there are inputs worth work
 _EMPTY_BATCHES = 9
 _BUSY_SHARE, _BUSY_SECONDS, _BUSY_EACH_SECONDS = 0.5, 0.05, 0.0015
 """CPU time outside timed spans, once and for each command: stopping many threads takes some."""
+_LOOKS = (0.0, 0.008), (0.03, 0.05)
+"""Seconds of a pause, then of a look whether threads work on after the last call."""
+_IDLE_SHARE = 0.25  # of a core; on a machine that is busy a thread that spins gets less than one
 _CONFINEMENTS = {1: "seccomp", 2: "landlock", 4: "namespaces", 8: "own root", 16: "sealed"}
 
 
@@ -73,6 +77,7 @@ class Worker:
         self._believed_exit = False
         self._started: list[Failure | None] = []
         self.costs, self.digests = Costs(), list[int]()  # the digests of the last calls' outputs
+        self.growth = Growth()  # of its memory, over the timed calls so far
         self._seal: Seal | None = None  # what opens the inputs of the next calls
         self.round_trip = 0.0  # median seconds of a batch without calls
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, int(not defences.hidden_memory), 0, 0, 0)
@@ -196,19 +201,40 @@ class Worker:
         return frozenset(name for bit, name in _CONFINEMENTS.items() if bits & bit)
 
     def count_anew(self) -> None:
-        """Forget the CPU time used so far."""
+        """Forget the CPU time and the memory used so far."""
         self._standstill.reset()
+        self.growth = Growth()
 
     def worked_outside(self) -> Failure | None:
         """A failure if it used more CPU time outside its calls than idle threads of OpenMP do."""
         outside, inside = self._standstill.outside, self._standstill.inside
         allowed = _BUSY_SECONDS + _BUSY_SHARE * inside
         allowed += _BUSY_EACH_SECONDS * self._standstill.commands
-        if not self._defences.standstill or outside <= allowed:
+        if not self._defences.standstill:
             return None
+        if outside > allowed:
+            return Failure(
+                Outcome.SUSPICIOUS,
+                f"it used {outside:.3g} s of CPU time outside its timed calls, {inside:.3g} s in"
+                " them",
+            )
+        return self._spins() if self._standstill.threads > 1 and self._defences.freeze else None
+
+    def _spins(self) -> Failure | None:
+        """A failure if its threads go on working although no call is under way.
+
+        Libraries' threads look for work a while before they sleep: a second look is decisive.
+        """
+        for pause, seconds in _LOOKS:
+            if pause:
+                self._standstill.idle(pause)
+            share = self._standstill.idle(seconds)
+            if share < _IDLE_SHARE:
+                return None
         return Failure(
             Outcome.SUSPICIOUS,
-            f"it used {outside:.3g} s of CPU time outside its timed calls, {inside:.3g} s in them",
+            f"its threads keep {share:.2g} cores busy after the call is over: end them, or let them"
+            " wait on a condition variable",
         )
 
     def leave(self, seconds: float) -> None:
@@ -228,6 +254,11 @@ class Worker:
     def is_gone(self) -> bool:
         """Whether it has ended and is reaped; a device context takes its time."""
         return self._process.is_gone
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether a signal has ended it, as a trap does."""
+        return self._process.is_gone and self._process.kill() < 0
 
     def _message(self) -> str:
         return bytes(self._shared.control.message).decode(errors="replace")
@@ -310,6 +341,8 @@ class Worker:
         elapsed = self._command(operation, seconds, seal := self._announce(len(rows)))
         if isinstance(elapsed, Failure):
             return elapsed
+        if rows and operation is Operation.CALLS:
+            self.growth.note(len(rows), self._standstill.memory)
         return self.costs.taken_off(elapsed, self.round_trip, len(rows), seal)
 
     def _announce(self, count: int) -> Seal | None:

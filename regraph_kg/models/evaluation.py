@@ -58,9 +58,10 @@ class Outcome(StrEnum):
     """How an answer ended. Closed; all but PASSED and DECLINED is a failure for the reward.
 
     UNSTABLE_TIMING is the machine's fault: the code is timed once more, then the interval's lower
-    bound is the reward, and it is never a final answer (docs/dev/method.md section 3.2). DECLINED
-    and UNCHANGED are no verdicts, as nothing was tried: the model said that the technique does not
-    apply to the code, or gave the code back. NO_KERNEL: a CUDA candidate launched nothing.
+    end is the reward, if that is known, and it is never a final answer (docs/dev/method.md section
+    3.2). DECLINED and UNCHANGED are no verdicts, as nothing was tried: the model said that the
+    technique does not apply to the code, or gave the code back. NO_KERNEL: a CUDA candidate
+    launched nothing.
     """
 
     _value_: str

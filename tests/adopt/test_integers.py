@@ -83,7 +83,7 @@ def test_a_guessed_range_is_left_by_no_input_that_overflows(
     [
         ("void f(const unsigned char* x, short* y, int n) {{ {} y[i] = x[i] * 7; }}", {}),
         (  # conditions that all integers never make true
-            "void f(const int* x, int* y, int n) {{ {} y[i] = x[i] > 20 && x[i] < 40 ? 1 : 2; }}",
+            "void f(const int* x, int* y, int n) {{ {} y[i] = x[i] == 77 ? 1 : 2; }}",
             {"range": [-1000, 1000], "limits_guessed": True},
         ),
         (  # loops that would take minutes

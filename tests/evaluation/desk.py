@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from regraph_kg.evaluation import further
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.further import FurtherChecks
+from regraph_kg.evaluation.many_threads import TRAPPING, ManyThreads
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.problem.rewrite import to_double
 from regraph_kg.evaluation.races import HeldUpThreads
@@ -40,8 +41,16 @@ class Desk:
         return Program(self.compiler.harness(self.problem), library, self.problem.entry)
 
     def fault(self, code: str, grade: Grade = "screening") -> Failure | None:
-        serial = self.program(self.problem.serial_code)
-        return self.checks.fault(serial, self.program(code), 2, 1.0, grade)
+        return self.checks.fault(code, self.program(code), 2, 1.0, grade)
+
+    def many(self, code: str, grade: Grade = "screening") -> Failure | None:
+        """With many threads, also of a build with traps."""
+        library = self.compiler.host(code, (*HOST_FLAGS, "-fopenmp", *TRAPPING))
+        assert isinstance(library, Path), library
+        program = self.program(code)
+        builds = program, replace(program, candidate=library)
+        many = ManyThreads(self.checks.staffing, random.Random(1))
+        return many.fault(code, builds, self.checks.plan.usual, grade)
 
     def races(self, code: str, grade: Grade = "full") -> Failure | None:
         cases = [Case(sizes, 0, 1) for sizes in self.problem.sizes.check]
@@ -56,7 +65,7 @@ def desks(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[...
     with ExitStack() as stack:
 
         @contextmanager
-        def opened(problem: Problem) -> Iterator[Desk]:
+        def opened(problem: Problem, *variants: str) -> Iterator[Desk]:
             shapes = secret_shapes(problem, random.Random(1))
             library = compiler.host(to_double(problem.serial_code), HOST_FLAGS)
             reference = Program(
@@ -64,9 +73,14 @@ def desks(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[...
             )
             every = [*problem.sizes.check, problem.sizes.time, *shapes]
             references = References(problem, reference, every, JudgeLimits())
+            harness = compiler.harness(problem)
             rules = SessionRules(1, Defences(), JudgeLimits())
-            checks = FurtherChecks(problem, shapes, references, rules)
+            trusted = [
+                Program(harness, Path(str(compiler.host(code, HOST_FLAGS))), problem.entry)
+                for code in (problem.serial_code, *variants)
+            ]
+            checks = FurtherChecks(problem, shapes, references, rules, trusted)
             yield Desk(problem, compiler, checks, references)
             references.close()
 
-        yield lambda problem: stack.enter_context(opened(problem))
+        yield lambda *given: stack.enter_context(opened(*given))

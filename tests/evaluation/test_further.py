@@ -11,7 +11,7 @@ from regraph_kg.evaluation import further
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.alterations import altered
 from regraph_kg.evaluation.problem.inputs import generate
-from regraph_kg.evaluation.problem.problem import AbsoluteRule, Array, load_problem
+from regraph_kg.evaluation.problem.problem import AbsoluteRule, Array, SumRule, load_problem
 from regraph_kg.evaluation.problem.types import Alteration
 from regraph_kg.evaluation.verify.secret_shapes import nearly, secret_shapes
 from regraph_kg.models.evaluation import Candidate, Grade, Outcome
@@ -73,6 +73,11 @@ def test_no_secret_shape_contradicts_what_a_problem_requires() -> None:
         ("extremes", np.array_equal),
         ("tiny", lambda x, y: np.allclose(y * 1e12, x)),
         ("coarse", lambda x, y: np.array_equal(y * 4, np.rint(x * 4))),
+        ("huge", lambda _, y: y.min() >= 1e10 and np.isfinite(y).all()),
+        ("huge negative", lambda _, y: y.max() <= -1e10),
+        ("outliers", lambda x, y: 0 < np.count_nonzero(y != x) < 20 and abs(y).max() > 1e9),
+        ("negative", lambda x, y: np.array_equal(y, -np.abs(x))),
+        ("descending", lambda x, y: np.array_equal(y, np.sort(x)[::-1])),
         ("skewed", lambda x, y: np.abs(y).max() > 5 * np.abs(x).max()),
         ("negative zeros", lambda x, y: 200 < np.count_nonzero(np.signbit(y) & (y == 0)) < 300),
     ],
@@ -89,7 +94,25 @@ def test_inputs_are_altered_as_a_whole(
     assert np.array_equal(inputs["x"], x), "the drawing itself stays"
 
 
-@pytest.mark.parametrize("kind", ["small", "large", "equal", "extremes", "skewed"])
+def test_integers_without_a_range_hold_the_ends_of_their_type() -> None:
+    problem, sizes = problem_named("bump"), {"n": 1000, "k": 7}
+    args = [arg.model_copy(update={"range": None}) for arg in problem.args]
+    free = problem.model_copy(update={"args": tuple(args)})
+    inputs = generate(free, sizes, 0, 1)
+    mixed, equal = (altered(free, sizes, inputs, "ends", seed)["b"] for seed in (2, 3))
+    info = np.iinfo(mixed.dtype)
+    assert set(mixed) == {info.min, info.max, 0, -1}
+    assert set(mixed[:200]) == {info.min}
+    assert set(equal) < {info.min, info.max}
+    assert np.array_equal(altered(problem, sizes, inputs, "ends", 2)["b"], inputs["b"])
+    guessed = [arg.model_copy(update={"limits_guessed": bool(arg.range)}) for arg in problem.args]
+    left = problem.model_copy(update={"args": tuple(guessed)})
+    assert altered(left, sizes, inputs, "ends", 2)["b"].max() == info.max
+
+
+@pytest.mark.parametrize(
+    "kind", ["small", "large", "equal", "extremes", "skewed", "negative", "descending"]
+)
 def test_no_alteration_leaves_a_range(kind: Alteration) -> None:
     problem, sizes = problem_named("bump"), {"n": 1000, "k": 7}
     made = altered(problem, sizes, generate(problem, sizes, 0, 1), kind, 1)
@@ -115,11 +138,13 @@ def test_what_is_wrong_for_long_arrays_only_is_seen(desks: Callable[..., Desk]) 
     assert "never written" in failure.diagnosis
 
 
-@pytest.mark.parametrize("condition", ["n != 200000", ALL_EQUAL, "omp_get_max_threads() == 1"])
+@pytest.mark.parametrize(
+    "condition", ["n * 0.5f != 100000", ALL_EQUAL, "omp_get_max_threads() == 1"]
+)
 def test_the_screening_runs_a_shape_close_to_the_timing_shape(
     desks: Callable[..., Desk], condition: str
 ) -> None:
-    wrong = f"if (n > 190000 && {condition}) n -= 1;\n{RIGHT}"
+    wrong = f"if (n * 0.5f > 95000 && {condition}) n -= 1;\n{RIGHT}"
     failure = desks(problem_named("scale")).fault(scale_source(wrong, THREADS))
     assert failure is not None
     assert "thread" in failure.diagnosis
@@ -134,13 +159,15 @@ def test_an_altered_input_is_named_and_may_be_excluded(desks: Callable[..., Desk
     assert desks(excluded).fault(code) is None
 
 
-def test_large_values_are_left_out_where_the_tolerance_is_a_number(
+def test_large_values_are_left_out_where_the_serial_code_rounds_by_more_than_a_number(
     desks: Callable[..., Desk],
 ) -> None:
     code = scale_source(f"if (n > 9 && x[5] * x[5] > 400) n -= 1;\n{RIGHT}")
     assert desks(problem_named("scale")).fault(code) is not None
-    absolute = problem_named("scale").model_copy(update={"tolerance": AbsoluteRule(absolute=1e-3)})
-    assert desks(absolute).fault(code) is None
+    for number, passes in ((1e-4, True), (0.1, False)):
+        rule = AbsoluteRule(absolute=number)
+        absolute = problem_named("scale").model_copy(update={"tolerance": rule})
+        assert (desks(absolute).fault(code) is None) == passes
 
 
 @pytest.mark.parametrize("limit", ["__builtin_trap();", "for (;;) y[0] = 1;"])
@@ -158,13 +185,100 @@ def test_what_the_serial_code_does_not_stand_is_asked_of_nobody(
 def test_altered_values_are_asked_of_nobody_where_the_serial_code_rounds_much(
     desks: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch, share: float
 ) -> None:
-    monkeypatch.setattr(further, "_STOOD_SHARE", share)
+    monkeypatch.setattr(further, "_STOOD_ALTERED", share)
     problem = load_problem(CORPUS / "matmul")
     sizes = problem.sizes.model_copy(update={"time": dict.fromkeys("mnk", 160)})
     rises = " && ".join(f"A[{i}] < A[{i + 1}] && A[0] < A[9]" for i in range(9))
     code = problem.serial_code.replace("for (int i", f"if (k > 9 && {rises}) m -= 1;\n  for (int i")
     failure = desks(problem.model_copy(update={"sizes": sizes})).fault(code, "full")
     assert (failure is None) == (share < 1)
+
+
+def test_long_paths_meet_altered_values(desks: Callable[..., Desk]) -> None:
+    below = " && ".join(f"x[{i}] < 0" for i in range(9))
+    desk = desks(problem_named("scale"))
+    failure = desk.fault(scale_source(f"if (n > 60000 && {below}) n -= 1;\n{RIGHT}"), "full")
+    assert failure is not None
+    assert "altered" in failure.diagnosis
+
+
+def test_values_are_altered_at_the_small_shape_where_no_long_one_is_affordable(
+    desks: Callable[..., Desk],
+) -> None:
+    problem = problem_named("scale")
+    sizes = problem.sizes.model_copy(update={"time": {"n": 3000}})
+    desk = desks(problem.model_copy(update={"sizes": sizes}))
+    assert not desk.checks.plan.long
+    assert desk.fault(scale_source(f"if (x[0] > 1e9f) n -= 1;\n{RIGHT}"), "full") is not None
+
+
+@pytest.mark.parametrize(
+    ("cut", "wrong"),
+    [
+        ("n >= 123456", "n < 123460"),
+        ("n > 30 * 1024", "n <= 30 * 1024 + 1"),
+        ("n <= CUT && n > 30000", "n > 30000 - 2"),
+    ],
+)
+def test_a_source_tells_where_it_branches(desks: Callable[..., Desk], cut: str, wrong: str) -> None:
+    macro = "#define CUT (1 << 15)\n"
+    desk = desks(problem_named("scale"))
+    code = scale_source(f"if ({cut} && {wrong}) n -= 1;\n{RIGHT}", macro)
+    failure = desk.fault(code)
+    assert failure is not None
+    assert failure.outcome is Outcome.WRONG_ANSWER
+    right = f"if ({cut}) {{ {RIGHT} }} else {{ {RIGHT} }}"
+    assert desk.fault(scale_source(right, macro)) is None
+
+
+def test_what_an_honest_variant_does_not_stand_is_asked_of_nobody(
+    desks: Callable[..., Desk],
+) -> None:
+    wrong = scale_source(f"if (n > 9 && {ALL_EQUAL}) n -= 1;\n{RIGHT}")
+    assert desks(problem_named("scale"), wrong).fault(wrong) is None
+    always = scale_source("y[0] = 1;")
+    assert desks(problem_named("scale"), always).fault(wrong) is not None, "that is no variant"
+
+
+PARTS = """
+  float part[16];
+#pragma omp parallel num_threads({threads})
+  {{
+    const int t = omp_get_thread_num(), all = omp_get_num_threads();
+    part[t] = a;
+    for (int i = (long long)t * n / all; i < (long long)(t + 1) * n / all; ++i)
+      y[i] = part[t] * x[i];
+  }}
+"""
+ACROSS = "  float rows[2][8] = {};\n  for (int i = 0; i < n; ++i) rows[0][i % 16] = a;\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "passes"),
+    [
+        (PARTS.format(threads="omp_get_max_threads()"), False),
+        (PARTS.format(threads="omp_get_max_threads() < 16 ? omp_get_max_threads() : 16"), True),
+        (f"{ACROSS}#pragma omp parallel for\n{RIGHT}", True),
+        (f"#pragma omp parallel for\n{RIGHT}", True),
+    ],
+)
+def test_arrays_of_parts_have_room_for_many_threads(
+    desks: Callable[..., Desk], body: str, passes: bool
+) -> None:
+    for grade in ("screening", "full"):
+        failure = desks(problem_named("scale")).many(scale_source(body, THREADS), grade)
+        assert (failure is None) == passes
+
+
+def test_no_secret_shape_has_longer_sums_than_its_tolerance_knows() -> None:
+    problem = load_problem(CORPUS / "coo-spmv")
+    shapes = [s for seed in range(9) for s in secret_shapes(problem, random.Random(seed))]
+    assert shapes
+    short = problem.model_copy(update={"tolerance": SumRule(rule="sum", terms="4")})
+    fewer = [s for seed in range(9) for s in secret_shapes(short, random.Random(seed))]
+    longest = max(s["count"] / s["rows"] for s in (*short.sizes.check, short.sizes.time))
+    assert all(s["count"] / s["rows"] <= 4 * longest for s in fewer)
+    assert any(s["count"] / s["rows"] > 4 * longest for s in shapes)
 
 
 @pytest.mark.slow

@@ -197,3 +197,25 @@ def test_what_the_clock_tells_late_is_not_outside() -> None:
         process.kill()
     assert still.outside <= possible
     assert still.inside + still.outside == pytest.approx(spent, abs=0.05)
+
+
+def test_threads_that_work_on_are_told_from_idle_ones(busy: Busy, still: Standstill) -> None:
+    still.hold()
+    assert still.idle(0.05) > 0.1
+    assert still.is_held
+    with subprocess.Popen([sys.executable, "-S", "-c", IDLE_THREADS]) as process:
+        idle = Standstill(process.pid)
+        until(lambda: idle.threads == 4)
+        idle.hold()
+        assert idle.idle(0.2) < 0.1
+        process.kill()
+
+
+def test_memory_that_a_process_takes_is_seen(busy: Busy, still: Standstill) -> None:
+    command = [sys.executable, "-S", "-c", "x = bytearray(1 << 26); input()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        greedy = Standstill(process.pid)
+        until(lambda: greedy.memory > 1 << 26)
+        process.kill()
+    assert greedy.memory == 0
+    assert 0 < still.memory < 1 << 26

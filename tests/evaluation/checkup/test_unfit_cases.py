@@ -1,0 +1,119 @@
+"""Inputs and shapes that a declaration allows by mistake are told when the problem is checked."""
+
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.evaluation.checkup.calibrate import Trials
+from regraph_kg.evaluation.checkup.unfit_cases import crashing, misshapen
+from regraph_kg.evaluation.compile.compile import Compiler
+from regraph_kg.evaluation.compile.toolchain import find_gcc
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.rules import JudgeLimits
+from regraph_kg.evaluation.verify.reference import Case
+
+pytestmark = pytest.mark.slow
+
+
+def of(code: str, args: dict[str, dict[str, object]], **fields: object) -> Problem:
+    sizes = [name for name, arg in args.items() if arg["role"] == "size"]
+    kinds = {"int32": "int", "float64": "double", "float32": "float"}
+    said = (
+        f"{'const ' if arg['role'] == 'in' else ''}{kinds[str(arg['type'])]}"
+        f"{'' if name in sizes else '*'} {name}"
+        for name, arg in args.items()
+    )
+    listed = [{"name": name, **arg} for name, arg in args.items()]
+    head = f'extern "C" void f({", ".join(said)})'.replace("const int ", "int ")
+    return Problem.model_validate(
+        {"schema": 1, "name": "own", "entry": "f", "args": listed, **fields}
+        | {"serial_code": f"{head} {{ {code} }}"}
+    )
+
+
+def trials(cache: Path, problem: Problem) -> Trials:
+    return Trials(problem, Compiler(cache / "compiled", find_gcc(), JudgeLimits()))
+
+
+def rows(last: str) -> Problem:
+    """Each row reads one element beyond its last, and rows end at `last` at most."""
+    return of(
+        "for (int i = 0; i < n; ++i) y[i] = v[start[i + 1]];",
+        {
+            "n": {"type": "int32", "role": "size", "size": "n"},
+            "start": {
+                "type": "int32",
+                "role": "in",
+                "shape": ["n + 1"],
+                "values": ["sorted"],
+                "range": [0, last],
+            },
+            "v": {"type": "float64", "role": "in", "shape": ["8*n"]},
+            "y": {"type": "float64", "role": "out", "shape": ["n"]},
+        },
+        sizes={"check": [{"n": 1}, {"n": 40}], "time": {"n": 2000}},
+    )
+
+
+def test_inputs_on_which_the_code_crashes_now_and_then_are_told(cache: Path) -> None:
+    with trials(cache, rows("8*n")) as opened:
+        found = list(crashing(opened))
+    assert [one.severity for one in found] == ["error"]
+    assert "start = " in found[0].text
+    with trials(cache, rows("8*n - 1")) as opened:
+        assert not list(crashing(opened))
+
+
+def test_a_case_that_the_reference_does_not_stand_is_drawn_anew(cache: Path) -> None:
+    problem = rows("8*n")
+    with trials(cache, problem) as opened:
+        for seed in range(60):  # one of nine crashes
+            case = Case(problem.sizes.check[0], 0, seed)
+            truths, inputs = opened.references.truths(case), opened.references.given(case)
+            assert inputs["start"][1] < 8
+            assert truths["y"].values[0] == inputs["v"][inputs["start"][1]]  # type: ignore[union-attr]
+
+
+def sparse(terms: str, **sizes: object) -> Problem:
+    """A product of a sparse matrix, all of whose elements may lie in one row."""
+    return of(
+        "for (int i = 0; i < m; ++i) { float s = 0; int end = i + 1 < m ? start[i + 1] : k;"
+        " for (int j = start[i]; j < end; ++j) s += v[j] * x[col[j]]; y[i] = s; }",
+        {
+            "m": {"type": "int32", "role": "size", "size": "m"},
+            "n": {"type": "int32", "role": "size", "size": "n"},
+            "k": {"type": "int32", "role": "size", "size": "k"},
+            "start": {
+                "type": "int32",
+                "role": "in",
+                "shape": ["m"],
+                "values": ["sorted"],
+                "range": [0, "k"],
+            },
+            "col": {
+                "type": "int32",
+                "role": "in",
+                "shape": ["k"],
+                "values": ["uniform"],
+                "range": [0, "n - 1"],
+            },
+            "v": {"type": "float32", "role": "in", "shape": ["k"], "values": ["uniform"]},
+            "x": {"type": "float32", "role": "in", "shape": ["n"], "values": ["uniform"]},
+            "y": {"type": "float32", "role": "out", "shape": ["m"]},
+        },
+        tolerance={"rule": "sum", "terms": terms},
+        sizes={
+            "check": [{"m": 4, "n": 5, "k": 9}, {"m": 60, "n": 50, "k": 700}],
+            "time": {"m": 4000, "n": 4000, "k": 800000},
+            **sizes,
+        },
+    )
+
+
+def test_shapes_that_nobody_meant_are_told_with_the_relation_that_they_break(cache: Path) -> None:
+    with trials(cache, sparse("n")) as opened:
+        found = list(misshapen(opened))
+    assert [one.severity for one in found] == ["note"]
+    assert found[0].write == 'require = ["k <= m*n"] under [sizes]'
+    with trials(cache, sparse("64*k")) as opened:
+        assert not list(misshapen(opened))
