@@ -24,7 +24,7 @@ from regraph_kg.models.trajectory import (
 
 ORDER: tuple[Disclosure, ...] = ("code", "diff", "statistics")  # the most first
 SOURCE = {"model", "run", "created", "licence", "learned"}
-"""Fields of the source that stay: enough to purge it and to name its owner."""
+"""Fields of the source that stay: enough to name its owner, and to leave out what is theirs."""
 
 
 def disclosed(

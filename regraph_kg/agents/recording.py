@@ -90,7 +90,7 @@ class AgentSteps:
             return None
         make_folder(folder)
         path = folder / f"{self.id}.jsonl"
-        # learned: nobody gave it, and a purge by model takes it out
+        # learned: nobody gave it, and it ranks below what was given
         source = Source(model=self.author, run=self._run, created=self.created, learned=True)
         trajectory = Trajectory(
             schema=1,

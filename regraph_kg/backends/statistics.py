@@ -1,4 +1,4 @@
-"""Counts what a trajectory contributes to the NEXT rows; merges add it, purges subtract it.
+"""Counts what a trajectory contributes to the NEXT rows; merges add it.
 
 Given trajectories count in a pair's row of a device, those learned from a model in its own row.
 Every measurement and every failure is a try on its own device. Not covered: trajectories that only

@@ -40,8 +40,6 @@ from regraph_kg.models.graph import (
     MergeCounts,
     MergePlan,
     Neighbourhood,
-    Provenance,
-    PurgeCounts,
     Replan,
     StoredTrajectory,
     Successor,
@@ -59,7 +57,6 @@ PRODUCT = "regraph-kg"
 OLDEST = 2  # the oldest version whose trajectories a rebuild reads
 MOST_ROWS = 1_000_000  # largest LIMIT sent: the embedded store allocates for it at once
 PAGE = 500  # trajectories read at a time
-PURGED = 500  # trajectories that one transaction of a purge deletes
 _TECHNIQUE = {"id", "name", "target"}
 """Without these a technique is being made or deleted: Neo4j shows it in part."""
 
@@ -148,26 +145,6 @@ class GraphStore(OnBolt):
         loses nothing and is made again.
         """
         return write.rebuild(self._bolt, techniques, replan)
-
-    def purge(self, origin: Provenance) -> Iterator[PurgeCounts]:
-        """Delete everything that came from one origin, as if the graph had never known it.
-
-        Yields the counts so far, after each transaction; a stopped call is made again.
-        """
-        # Ids first, then portions: what is ingested meanwhile stays, and locks are held shortly.
-        total = PurgeCounts()
-        rows = self._bolt.rows("trajectories_of", by=origin.by, value=origin.value)
-        ids = [row["id"] for row in rows]
-        for first in range(0, len(ids), PURGED):
-            total += self._bolt.write(partial(write.delete, ids=ids[first : first + PURGED]))
-            yield total
-        # Last, as only then nothing of the origin uses them any more.
-        yield total + PurgeCounts(techniques=self._bolt.write(write.delete_idle_techniques))
-
-    def count_of(self, origin: Provenance) -> PurgeCounts:
-        """The counts that `purge` would delete, techniques and names aside."""
-        (row,) = self._bolt.rows("purge_count", by=origin.by, value=origin.value)
-        return PurgeCounts(**row)
 
     def techniques(self, target: Target | None = None) -> tuple[Technique, ...]:
         """All techniques but the initial states, ordered by id."""

@@ -1,16 +1,15 @@
-"""Writes facts in one transaction each: merges, purges, and a rebuild; NEXT follows by addition.
+"""Writes facts in one transaction each: merges and a rebuild; NEXT follows by addition.
 
 Only the transaction that created a trajectory's node writes its steps; a later sender adds only
 measurements and failures. A partly disclosed trajectory names its own content; a contradicting one
 is refused.
 
 NEXT rows are linear sums of what trajectories contribute (`statistics.contribution`), so that a
-merge adds, a purge subtracts, and no order of writers matters (ADR 0035). Locks are taken in this
-order, in each statement sorted by id: trajectories, techniques, NEXT.
+merge adds, and no order of writers matters (ADR 0035). Locks are taken in this order, in each
+statement sorted by id: trajectories, techniques, NEXT.
 """
 
 import secrets
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -41,7 +40,6 @@ from regraph_kg.models.graph import (
     SCHEMA_VERSION,
     MergeCounts,
     MergePlan,
-    PurgeCounts,
     Replan,
     StoredTrajectory,
 )
@@ -62,7 +60,7 @@ class MissingTechniques(StoreError):
     def __init__(self, ids: Sequence[str]) -> None:
         super().__init__(
             f"merge: neither the graph nor the plan knows {', '.join(ids)}; nothing was written;"
-            " if it was purged just now, run the same command again"
+            " if somebody rebuilt it just now, run the same command again"
         )
         self.ids = ids
 
@@ -86,7 +84,7 @@ class Addition:
 
 
 def merge(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
-    """Merge a batch inside the transaction of `ask`; a purge meanwhile restarts it."""
+    """Merge a batch inside the transaction of `ask`; a rebuild meanwhile restarts it."""
     _require_mark(ask, None)
     return _merge_rebuilt(ask, plans)
 
@@ -107,7 +105,7 @@ def _merge_rebuilt(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
         ours = {technique.id for plan in plans for technique in plan.new}
         if ours.isdisjoint(error.ids):
             raise
-        raise Overtaken from None  # a purge deleted it after `create_techniques` saw it
+        raise Overtaken from None  # a rebuild deleted it after `create_techniques` saw it
     return counts
 
 
@@ -144,7 +142,9 @@ def _merged(ask: Query, batch: Sequence[Arrival]) -> MergeCounts:
     }
     rows = [{"id": key, "properties": properties} for key, properties in nodes.items()]
     claimed = ask("claim_trajectories", rows=rows)
-    if any(row["id"] is None for row in claimed):  # purged while we waited for its lock
+    if any(
+        row["id"] is None for row in claimed
+    ):  # a rebuild replaced it while we waited for its lock
         raise Overtaken
     added = [accepted[row["id"]] for row in claimed if row["new"]]
     additions, known = _recognize(accepted, [row for row in claimed if not row["new"]])
@@ -366,44 +366,6 @@ def _missing_properties(
     return taught
 
 
-def delete(ask: Query, ids: Sequence[str]) -> PurgeCounts:
-    """Delete trajectories with all that follows from them; skip those that are gone."""
-    _require_mark(ask, None)  # a rebuild has stripped what is subtracted here
-    # Read under a lock: another purge, or new measurements, would change what is subtracted.
-    held = {
-        row["id"]: Evidence.read(row)
-        for row in ask("hold_trajectories", ids=sorted(ids))
-        if row["id"] is not None
-    }
-    loss: NextRows = {}
-    by_pair: defaultdict[Pair, list[str]] = defaultdict(list)
-    failures: list[str] = []
-    for key, evidence in held.items():
-        add(loss, contribution(evidence), -1)
-        for number, pair in enumerate(evidence.pairs, 1):
-            by_pair[pair].append(f"{key}/{number}")
-        failures += [f"{key}/{failure.key}" for failure, _ in evidence.failed]
-    rows = [{**pair._asdict(), "ids": by_pair[pair]} for pair in sorted(by_pair)]
-    ask("delete_transitions", rows=rows)
-    ask("delete_failures", ids=failures)
-    ask("delete_trajectories", ids=sorted(held))
-    _add_to_next(ask, loss)
-    return PurgeCounts(
-        trajectories=len(held),
-        examples=sum(len(evidence.pairs) for evidence in held.values()),
-        failures=len(failures),
-    )
-
-
-def delete_idle_techniques(ask: Query) -> int:
-    """Delete techniques that only an ingest made, or that another replaced, and nobody uses."""
-    idle = [row["id"] for row in ask("idle_techniques")]
-    if idle:
-        # Not DETACH: one that a writer has just used fails the transaction, which is tried again.
-        ask("delete_techniques", ids=idle)
-    return len(idle)
-
-
 def rebuild(
     bolt: Bolt, techniques: Sequence[Technique], replan: Replan
 ) -> Iterator[tuple[int, int]]:
@@ -480,6 +442,10 @@ def _replace(ask: Query, ids: Sequence[str], plans: Sequence[MergePlan], mark: s
 
 def _finish(ask: Query, mark: str) -> None:
     _hold_mark(ask, mark)
-    delete_idle_techniques(ask)
+    # Those that only an ingest made, or that another replaced, and nobody uses any more.
+    idle = [row["id"] for row in ask("idle_techniques")]
+    if idle:
+        # Not DETACH: one that a writer has just used fails the transaction, which is tried again.
+        ask("delete_techniques", ids=idle)
     dropped = dict.fromkeys(("rebuilding", "bound", "embedding_slot"))
     ask("set_meta", state={"schema_version": SCHEMA_VERSION, **dropped})

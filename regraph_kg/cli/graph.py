@@ -1,4 +1,4 @@
-"""`regraph graph`: ask the graph, count, embed, purge it; write it into a file."""
+"""`regraph graph`: ask the graph, count, embed it; write it into a file."""
 
 import json
 from collections.abc import Iterable
@@ -13,11 +13,10 @@ from rich.progress import MofNCompleteColumn
 from regraph_kg import atomic
 from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
-from regraph_kg.cli.progress import bar, transient, watch
+from regraph_kg.cli.progress import transient, watch
 from regraph_kg.cli.tables import print_rows
 from regraph_kg.errors import BadInput, file_errors
-from regraph_kg.models.graph import Provenance, PurgeCounts
-from regraph_kg.runs.ingest import embed_new, embedding
+from regraph_kg.runs.ingest import embedding
 from regraph_kg.runs.training import training_lines
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring.open_model import embedder_of
@@ -30,7 +29,7 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.callback()
 def _root() -> None:
-    """The graph as a whole: ask, look, embed, export, purge."""
+    """The graph as a whole: ask, look, embed, export."""
 
 
 @app.command()
@@ -89,45 +88,6 @@ def _cell(value: JsonValue) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     line = " ".join(text.split())
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
-
-
-@app.command()
-def purge(
-    *,
-    problem: Annotated[str | None, option("What was told of this problem.", metavar="NAME")] = None,
-    source: Annotated[
-        str | None, option("What names this model as its source.", metavar="MODEL")
-    ] = None,
-    run: Annotated[str | None, option("What names this run as its source.", metavar="RUN")] = None,
-    yes: Annotated[bool, option("Do it; else only say how much would go.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Take out all that came from one problem, source or run, as if it had never been told.
-
-    Trajectories go with their examples, vectors, failures and statistics, and techniques that only
-    an ingest has made for them. It cannot be undone: look without --yes, and regraph graph export
-    first. May be interrupted and run again; what is ingested meanwhile stays.
-
-    Exit code 2: the graph has nothing of that name.
-    """
-    origins = (Provenance("problem", problem or ""), Provenance("model", source or ""))
-    named = [origin for origin in (*origins, Provenance("run", run or "")) if origin.value]
-    if len(named) != 1:
-        raise BadInput("say what is to go: one of --problem, --source and --run")
-    (origin,), settings = named, read_settings()
-    with closing(open_store(settings)) as graph:
-        counts = graph.count_of(origin)
-        if counts == PurgeCounts():
-            # a name that is mistyped would else pass for one that is gone
-            raise BadInput(f"nothing in the graph is of {origin.by} {origin.value!r}")
-        if yes:
-            with bar("purging", counts.trajectories) as show:
-                for counts in graph.purge(origin):
-                    show(counts.trajectories, "purging")
-    if yes:
-        watch(embed_new(settings))
-    if not answered(counts, as_json):
-        typer.echo(f"gone: {counts}" if yes else f"would go: {counts}; --yes takes it out")
 
 
 @app.command()

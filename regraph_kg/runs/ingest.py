@@ -103,7 +103,7 @@ class Ingested:
         if self.disclosed_otherwise:
             lines.append(
                 f"{self.disclosed_otherwise} of those known stay as they were disclosed before; to"
-                " change that, take them out first (regraph graph purge)"
+                " change that, ingest their files into an empty graph (regraph docs curation)"
             )
         lines.append(
             f"new in the graph: {self.examples} examples, {self.measurements} measurements,"

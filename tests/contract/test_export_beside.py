@@ -9,7 +9,6 @@ from regraph_kg.backends import store
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query, T
 from regraph_kg.backends.store import GraphStore
 from regraph_kg.errors import StoreError
-from regraph_kg.models.graph import Provenance
 from regraph_kg.settings import Settings
 from tests.contract.plans import plan
 from tests.stores import address, cypher
@@ -35,23 +34,6 @@ def exported(settings: Settings, seen: Seen) -> list[str]:
     with closing(Watched(address(settings))) as bolt:
         bolt.seen = seen  # type: ignore[method-assign]
         return [one.trajectory.problem for one in store.GraphStore(bolt).stored()]
-
-
-def test_what_is_purged_between_two_pages_is_left_out(
-    store: GraphStore, store_settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("regraph_kg.backends.store.PAGE", 1)
-    store.merge([plan("ab", problem=f"p{n % 3}", code=f"int x{n};") for n in range(9)])
-    seen = iter(range(9))
-
-    def purge(name: str, rows: list[GraphRow]) -> list[GraphRow]:
-        if name == "failures_of_trajectories" and next(seen) == 0:
-            list(store.purge(Provenance("problem", "p1")))
-        return rows
-
-    _first, *rest = exported(store_settings, purge)
-    assert "p1" not in rest
-    assert len(rest) in (5, 6)
 
 
 def test_a_trajectory_that_a_server_shows_in_mid_commit_is_read_again(

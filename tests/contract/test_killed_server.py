@@ -1,4 +1,4 @@
-"""Neo4j is killed in the middle of a merge and of a purge: the same command again ends it."""
+"""Neo4j is killed in the middle of a merge: the same command again ends it."""
 
 import threading
 from collections.abc import Callable
@@ -11,7 +11,7 @@ import pytest
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.store import GraphStore
 from regraph_kg.errors import StoreError
-from regraph_kg.models.graph import MergePlan, Provenance
+from regraph_kg.models.graph import MergePlan
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_store
 from tests import install
@@ -67,28 +67,19 @@ def release_and_moment(request: pytest.FixtureRequest) -> tuple[Release, str]:
     return found
 
 
-def test_a_server_killed_in_a_merge_and_in_a_purge_leaves_a_graph_that_both_finish(
+def test_a_server_killed_in_a_merge_leaves_a_graph_that_the_same_merge_finishes(
     release_and_moment: tuple[Release, str], tmp_path: Path
 ) -> None:
     release, at = release_and_moment
-    own, secret = prepared(tmp_path, release), Provenance("problem", "secret")
+    own = prepared(tmp_path, release)
     with running(own, release) as server:
         with closing(open_store(own)) as store:
-            store.merge(some_plans("kept"))
+            store.merge(some_plans("before"))
         with closing(Deadly(own, server.kill, at)) as bolt, suppress(StoreError):
-            GraphStore(bolt).merge(some_plans("secret"))
-        server.wait(60)
-    with running(own, release) as server:
-        with closing(open_store(own)) as store:
-            assert wrong_counts(store) == []
-            store.merge(some_plans("secret"))
-            assert store.stats().trajectories == 4
-            assert wrong_counts(store) == []
-        with closing(Deadly(own, server.kill, at)) as bolt, suppress(StoreError):
-            list(GraphStore(bolt).purge(secret))
+            GraphStore(bolt).merge(some_plans("killed"))
         server.wait(60)
     with running(own, release), closing(open_store(own)) as store:
         assert wrong_counts(store) == []
-        list(store.purge(secret))
-        assert {one.problem for one in store.export()} == {"kept"}
+        store.merge(some_plans("killed"))
+        assert store.stats().trajectories == 4
         assert wrong_counts(store) == []

@@ -15,7 +15,7 @@ from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.store import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
-from regraph_kg.models.graph import MergePlan, Provenance
+from regraph_kg.models.graph import MergePlan
 from regraph_kg.models.technique import Technique
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_store
@@ -68,24 +68,6 @@ def merge_each(settings: Settings, plans: list[MergePlan]) -> None:
     with closing(open_store(settings, retry_seconds=RETRY_SECONDS)) as store:
         for one in plans:
             store.merge([one])
-
-
-@pytest.mark.slow
-def test_a_purge_beside_ingests_loses_nothing_of_others(
-    store: GraphStore, store_settings: Settings
-) -> None:
-    kept = [plan("ab", problem="kept", code=f"int k{n};") for n in range(12)]
-    gone = [plan("abn", problem="gone", code=f"int g{n};") for n in range(12)]
-    origin = Provenance("problem", "gone")
-    store.merge(gone)
-    at_once(
-        partial(merge_each, store_settings, kept),
-        partial(merge_each, store_settings, gone),
-        lambda: list(store.purge(origin)),
-    )
-    list(store.purge(origin))
-    assert {one.id for one in store.export()} == {one.trajectory.id for one in kept}
-    assert wrong_counts(store) == []
 
 
 def test_who_read_a_trajectory_before_it_grew_reads_it_again(

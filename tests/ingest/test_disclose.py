@@ -14,6 +14,7 @@ from regraph_kg.wiring.stores import open_store
 from tests.ingest.test_commands import Desk, desk
 from tests.ingest.trajectories import measured, row, trajectory
 from tests.recount import wrong_counts
+from tests.stores import wipe
 
 __all__ = ["desk"]
 
@@ -46,17 +47,19 @@ def test_what_is_printed_of_an_example_says_why_there_is_no_code(
         with closing(open_store(embedded_settings)) as store:
             assert wrong_counts(store) == []
         assert desk.run("graph", "export", "--format", "sft").out == ""
-        assert desk.run("graph", "purge", "--problem", "p1", "--yes").code == 0
+        wipe(embedded_settings)
 
 
-def test_the_setting_is_the_default_and_the_option_goes_before_it(desk: Desk) -> None:
+def test_the_setting_is_the_default_and_the_option_goes_before_it(
+    desk: Desk, embedded_settings: Settings
+) -> None:
     file = desk.write("file.jsonl", told())
     desk.patch.setenv("REGRAPH_DISCLOSE", "statistics")
     assert desk.run("ingest", file).code == 0
     assert "kept" not in desk.run("graph", "export").out
     done = desk.run("ingest", file, "--disclose", "code")
     assert "1 of those known stay as they were disclosed before" in done.out
-    desk.run("graph", "purge", "--problem", "p1", "--yes")
+    wipe(embedded_settings)
     desk.run("ingest", file, "--disclose", "code")
     assert "kept" in desk.run("graph", "export").out
     assert desk.run("ingest", file, "--disclose", "some").code == 2
