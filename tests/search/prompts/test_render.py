@@ -31,7 +31,6 @@ from regraph_kg.search.prompts.render import (
     prompts_id,
     rag_advice,
     render,
-    thought_advice,
 )
 from tests.search.toy import TASK, example
 
@@ -94,7 +93,6 @@ def test_the_constant_part_is_that_of_the_target_in_every_prompt_of_a_run() -> N
 def test_dollars_and_braces_of_code_survive() -> None:
     code = 'asm("%0 $1 ${x} {y}");'
     assert code in render(TASK, KEY, code=code, advice=free_advice()).user
-    assert f"Idea:\n```text\n{code}\n```" in thought_advice(code)
 
 
 def test_a_change_is_a_diff_or_the_code_whichever_is_shorter() -> None:
