@@ -2,9 +2,6 @@
 
 A failed step is sent back with its diagnosis, a few times. It ends after some tries in a row
 without gain, after enough steps, or where the model sees no further step.
-
-Backwards it starts from an expert's fast version, and the model takes one technique out at a time;
-each code must still be right. Turned round, these are the steps: small ones, good by construction.
 Not here: the model, and the judging of the steps (judged_steps.py).
 """
 
@@ -50,7 +47,6 @@ class Conversation:
     steps: int  # steps at most
     names: Sequence[str]  # techniques that are offered
     origin: Source  # origin of the trajectory; an empty model becomes the one that answered
-    best: str = ""  # a fast version to go back from; empty: forwards from the serial code
     _code: str = ""
     _speedup: float = 1.0
     _done: list[str] = field(default_factory=list)
@@ -60,39 +56,21 @@ class Conversation:
     @property
     def ref(self) -> str:
         """The run that it is of, problem, target, and number."""
-        name = f"{self.task.problem}-{self.task.target}-{'back-' * bool(self.best)}{self.number}"
+        name = f"{self.task.problem}-{self.task.target}-{self.number}"
         return ref_of(f"{self.origin.run}/{name}")
 
     def propose(self, draft: TrajectoryDraft) -> str:
-        """Have `draft` judge steps until one of the limits; say which.
-
-        Of steps back none is kept unless they reach the serial code. Raises `AnswersPending`.
-        """
-        self._code = self.best or self.task.serial
-        if not self.best:
-            # The serial code again is no step; on the way back it is the goal.
-            draft.codes.add(normalized(self.task.serial))
-            return self._ask_on(draft)
-        report = draft.take(step_of("the fast version", self.best, "", ""))
-        right = report is not None and report.outcome.is_right
-        ended = self._ask_on(draft) if right else "the fast version is wrong"
-        # Half a way back would begin at code that nobody has.
-        draft.turn_round(whole=self._is_original())
-        return ended
-
-    def _ask_on(self, draft: TrajectoryDraft) -> str:
+        """Have `draft` judge steps until one of the limits; say which. Raises `AnswersPending`."""
+        self._code = self.task.serial
+        # The serial code again is no step.
+        draft.codes.add(normalized(self.task.serial))
         fruitless = 0
         while fruitless < PATIENCE and len(self._done) < self.steps:
-            if self.best and self._is_original():
-                return "the original code is reached"
             gained = self._try(draft)
             if isinstance(gained, str):
                 return f"the model sees no further step: {gained or 'it gave no reason'}"
             fruitless = 0 if gained else fruitless + 1
         return f"{len(self._done)} steps; {fruitless} tries in a row without gain"
-
-    def _is_original(self) -> bool:
-        return normalized(self._code) == normalized(self.task.serial)
 
     def _try(self, draft: TrajectoryDraft) -> bool | str:
         """One step, mended while it fails: whether it is a gain, or why there is none."""
@@ -122,36 +100,31 @@ class Conversation:
         return False
 
     def _go_on(self, step: Step, speedup: float | None) -> bool:
-        """Go on from a right step; forwards it is a gain where it is faster."""
+        """Go on from a right step; it is a gain where it is faster."""
         before = self._speedup
         self._code, self._speedup = step.code, speedup or before
         # What failed on the old code may work on the new one.
         self._tried.clear()
-        line = f"{len(self._done) + 1}. {step.label}"
-        if not self.best:
-            line += f": {speedup:.3g}x" if speedup else ": not timed well"
-        self._done.append(line)
-        return bool(self.best) or self._speedup >= FASTER * before
+        gain = f"{speedup:.3g}x" if speedup else "not timed well"
+        self._done.append(f"{len(self._done) + 1}. {step.label}: {gain}")
+        return self._speedup >= FASTER * before
 
     def _prompt(self, failed: FailedAnswer | None, repair: int) -> Prompt:
-        back = bool(self.best)
-        parts = [filled("back" if back else "step")]
+        parts = [filled("step")]
         if self.names:
             parts.append(filled("names", names="; ".join(self.names)))
         if self._done:
-            parts.append(filled("taken" if back else "done", steps="\n".join(self._done)))
+            parts.append(filled("done", steps="\n".join(self._done)))
         if self._tried:
             parts.append(filled("tried", labels="; ".join(self._tried)))
-        if back:
-            parts.append(filled("original", code=self.task.serial.strip()))
         parts.append(fill("code", code=self._code.strip()))
         parts.append(fill("signature", signature=self.task.signature))
         if failed is not None:
             parts.append(failure_text("failure", failed.outcome, failed.diagnosis))
             if failed.code is not None:
                 parts.append(fill("failed_code", code=failed.code.strip()))
-        parts.append(filled("back_answer" if back else "answer"))
-        place = f"{'back ' * back}{self.number}.{self._tries}.{repair}"
+        parts.append(filled("answer"))
+        place = f"{self.number}.{self._tries}.{repair}"
         subject = f"{self.task.problem}.{self.task.target} {place}"
         return Prompt(
             key=DecisionKey(kind="collect", subject=subject, attempt=self.number),

@@ -8,7 +8,6 @@ times that are stored (evaluation/measure.py takes them, all in one go).
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.run import Task
@@ -49,17 +48,6 @@ class TrajectoryDraft:
             said = (report.outcome, report.diagnosis, report.device)
             self.failures.append(_failure(len(self.steps), step, *said))
         return report
-
-    def turn_round(self, *, whole: bool) -> None:
-        """Make steps back from a fast version the steps towards it; none unless they are `whole`.
-
-        What was taken out last is put in first: it leads from the code without it to that before.
-        """
-        pairs = list(pairwise(self.steps)) if whole else []
-        self.steps = [out.model_copy(update={"code": before.code}) for before, out in pairs[::-1]]
-        self.repairs = self.repairs[:0:-1] if whole else []
-        # A failed way back says nothing about the steps forward.
-        self.failures.clear()
 
     def trajectory(self, ref: str, source: Source) -> Trajectory | None:
         """The trajectory so far; None where no proposed step was right."""

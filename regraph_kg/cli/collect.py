@@ -21,7 +21,6 @@ from regraph_kg.models.target import NEEDS, USUAL, Target
 from regraph_kg.models.trajectory import Source
 from regraph_kg.runs import collect as stage
 from regraph_kg.settings import read_settings
-from regraph_kg.wiring.sources import read_source
 
 _asked = partial(option, rich_help_panel="From a model")
 
@@ -43,12 +42,6 @@ def collect(  # noqa: PLR0913 (a command's options)
     ] = None,
     trajectories: Annotated[int, _asked("Of each problem.", min=1, max=1000)] = 1,
     steps: Annotated[int, _asked("At most, of each.", min=1, max=100)] = STEPS,
-    backwards: Annotated[
-        Path | None,
-        _asked(
-            "A fast version: the model takes one technique out after the other.", metavar="FILE"
-        ),
-    ] = None,
     min_speedup: Annotated[float, option("Of the fastest step.", min=0)] = MIN_SPEEDUP,
     licence: Annotated[str, option("Of the code; stored with it.")] = "",
     by: Annotated[str, option("Who made it, where that is not the model asked.")] = "",
@@ -67,8 +60,6 @@ def collect(  # noqa: PLR0913 (a command's options)
     settings = read_settings(model=model)
     # A problem named twice would be paid for twice.
     named = tuple(dict.fromkeys(problems))
-    if backwards is not None and len(named) > 1:
-        raise BadInput(f"--backwards: {backwards} is of one PROBLEM; run it once for each")
     asked = ModelSpec.parse(settings.model)
     if asked.is_recorded:
         raise BadInput("collect: no model; name one with --model, or REGRAPH_MODEL")
@@ -79,7 +70,6 @@ def collect(  # noqa: PLR0913 (a command's options)
         model=asked,
         trajectories=trajectories,
         steps=steps,
-        fast_version=read_source(backwards) if backwards else "",
         min_speedup=min_speedup,
         credit=Source(model=by, licence=licence),
     )

@@ -93,15 +93,12 @@ class RunView:
         return sorted((node for node in self.nodes if node.best), key=lambda node: node.call)
 
 
-def runs_page(runs: Sequence[RunView], *, reload: int = 0) -> str:
-    """One page of these runs, side by side where they are several.
-
-    `reload`: seconds after which a browser reads it again; 0: never.
-    """
+def runs_page(runs: Sequence[RunView]) -> str:
+    """One page of these runs, side by side where they are several."""
     # the scripts draw the steps; all else stands in the page as text
     drawn = [{"title": run.title, "nodes": list(map(asdict, run.nodes))} for run in runs]
     values = {"runs": runs, "data": Markup(as_data(drawn))}
-    return _page("runs.html", values, ["d3.min.js", "runs.js"], reload)
+    return _page("runs.html", values, ["d3.min.js", "runs.js"])
 
 
 def bench_page(sections: Sequence[Any]) -> str:
@@ -109,7 +106,7 @@ def bench_page(sections: Sequence[Any]) -> str:
     return _page("bench.html", {"sections": sections}, [])
 
 
-def _page(name: str, values: Mapping[str, Any], assets: Sequence[str], reload: int = 0) -> str:
+def _page(name: str, values: Mapping[str, Any], assets: Sequence[str]) -> str:
     scripts = list(map(_asset, assets))
     style = _asset("page.css")
     hashes = " ".join(map(_hash, scripts)) or "'none'"
@@ -120,7 +117,7 @@ def _page(name: str, values: Mapping[str, Any], assets: Sequence[str], reload: i
     )
     marked = {"scripts": list(map(Markup, scripts)), "style": Markup(style)}
     template = _environment().get_template(name)
-    return template.render(**values, **marked, policy=policy, reload=reload)
+    return template.render(**values, **marked, policy=policy)
 
 
 def as_data(value: Any) -> str:

@@ -31,7 +31,7 @@ from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.evaluation.measure import is_measured, measurements
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.llm.model import LanguageModel
-from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
+from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.run import Task
@@ -57,7 +57,6 @@ class CollectChoice:
     model: ModelSpec  # the model that is asked
     trajectories: int = 1  # trajectories that the model is asked for, for each problem
     steps: int = STEPS  # most steps of a trajectory of the model
-    fast_version: str = ""  # code to go back from; empty: forwards from the serial code
     min_speedup: float = MIN_SPEEDUP
     credit: Source = field(default_factory=Source)  # model and licence as the user states them
 
@@ -67,8 +66,7 @@ class CollectChoice:
 
     def __str__(self) -> str:
         """The source's name in a journal."""
-        back = f", back from {code_hash(self.fast_version)[:12]}" if self.fast_version else ""
-        return f"model {self.model}{back}"
+        return f"model {self.model}"
 
 
 class Gathered(BaseModel):
@@ -237,6 +235,6 @@ def _sources(
     techniques = (one for one in read_vocabulary(settings) if one.target == task.target)
     names = sorted(one.name for one in techniques if one.id != start_id(task.target))
     return [
-        Conversation(task, number, ask, choice.steps, names, source, choice.fast_version)
+        Conversation(task, number, ask, choice.steps, names, source)
         for number in range(choice.trajectories)
     ]

@@ -42,6 +42,9 @@ class Page:
     def open(self, url: str) -> None:
         self._page.goto(url, wait_until="commit")
 
+    def reload(self) -> None:
+        self._page.reload(wait_until="commit")
+
     def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression; a promise is awaited."""
         return self._page.evaluate(expression)

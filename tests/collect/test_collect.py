@@ -106,24 +106,6 @@ def test_judged_steps_end_in_a_file_and_are_paid_for_once(tmp_path: Path, cache:
     assert (one.source.licence, one.source.model) == ("BSD", "somebody")
 
 
-@pytest.mark.slow
-def test_an_experts_version_becomes_measured_steps(tmp_path: Path, cache: Path) -> None:
-    best = PLAIN % ("#pragma omp parallel for simd", "")
-    answers = script(
-        {
-            "back 0.1.0": answer("Lanes", WRONG),
-            "back 0.1.1": answer("Lanes", THREADS),
-            "back 0.2.0": answer("Threads", (SCALE / "serial.cpp").read_text()),
-        }
-    )
-    wanted = replace(choice(tmp_path), fast_version=best)
-    outcome(collect(Settings(cache_dir=cache), wanted, answers))
-    (one,) = kept(tmp_path / "out.jsonl")
-    assert [step.label for step in one.steps] == ["Threads", "Lanes"]
-    assert one.steps[-1].code.strip() == best.strip()
-    assert all(len(step.measurements) == 1 for step in one.steps)
-
-
 def test_a_file_that_is_not_its_own_is_left_alone(tmp_path: Path, cache: Path) -> None:
     (tmp_path / "out.jsonl").write_text("mine")
     with pytest.raises(BadInput):
@@ -182,8 +164,6 @@ def test_answers_by_file_round_by_round_and_a_kill_between(tmp_path: Path, cache
         [str(SCALE), "--model", "what"],
         [str(SCALE), "--model", "recorded"],
         ["absent", "--model", "ollama:x"],
-        ["a", "b", "--model", "ollama:x", "--backwards", __file__],
-        [str(SCALE), "--model", "ollama:x", "--backwards", "absent.cpp"],
     ],
 )
 def test_what_does_not_go_together_is_one_line(

@@ -1,4 +1,4 @@
-"""A large model is asked step by step, forwards and back: repairs, limits, unusable answers."""
+"""A large model is asked step by step: repairs, limits, unusable answers."""
 
 import pytest
 
@@ -8,11 +8,9 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.trajectory import Source, Step
 from regraph_kg.search.read_answer import ParseFailure
-from tests.collect.toy_task import SERIAL, TASK, code, judge
+from tests.collect.toy_task import TASK, code, judge
 
 DONE = "NO FURTHER STEP: it is bound by memory."
-BEST = code("fast9")
-START = f"TECHNIQUE: Threads\nREASONING: Cores are idle.\nDETAIL: A pragma.\n```cpp\n{SERIAL}```\n"
 
 
 def step(label: str, mark: str, reasoning: str = "It helps.") -> str:
@@ -31,13 +29,13 @@ class Scribe:
         return Reply(text=next(self._answers), finish="stop", model="a model")
 
 
-def conversation(scribe: Scribe, steps: int = 8, best: str = "", number: int = 0) -> Conversation:
-    return Conversation(TASK, number, scribe, steps, ["loop tiling"], Source(run="now"), best)
+def conversation(scribe: Scribe, steps: int = 8, number: int = 0) -> Conversation:
+    return Conversation(TASK, number, scribe, steps, ["loop tiling"], Source(run="now"))
 
 
-def collected(scribe: Scribe, steps: int = 8, best: str = "") -> TrajectoryDraft:
+def collected(scribe: Scribe, steps: int = 8) -> TrajectoryDraft:
     draft = TrajectoryDraft(TASK, judge)
-    conversation(scribe, steps, best).propose(draft)
+    conversation(scribe, steps).propose(draft)
     return draft
 
 
@@ -97,40 +95,6 @@ def test_two_trajectories_of_a_problem_ask_apart() -> None:
     first, second = scribe.prompts
     assert first.user == second.user
     assert (first.seed, first.key) != (second.seed, second.key)
-
-
-def test_steps_back_become_steps_forwards() -> None:
-    scribe = Scribe(step("Streaming stores", "fast6", "Lines are read in vain."), START)
-    draft = collected(scribe, best=BEST)
-    assert [(one.label, one.reasoning, one.code) for one in draft.steps] == [
-        ("Threads", "Cores are idle.", code("fast6")),
-        ("Streaming stores", "Lines are read in vain.", BEST),
-    ]
-    first, second = (prompt.user for prompt in scribe.prompts)
-    assert SERIAL.strip() in first
-    assert BEST.strip() in first
-    assert "1. Streaming stores" in second
-    assert BEST.strip() not in second
-
-
-def test_a_wrong_step_back_is_mended_and_leaves_nothing() -> None:
-    scribe = Scribe(step("Stores", "wrong"), step("Stores", "fast6"), START)
-    draft = collected(scribe, best=BEST)
-    assert "y[3] is 1, should be 2" in scribe.prompts[1].user
-    assert draft.failures == []
-    assert draft.repairs == [0, 1]
-
-
-@pytest.mark.parametrize("answers", [[step("Stores", "fast6")], [DONE], [step("S", "fast9")] * 2])
-def test_steps_back_that_do_not_reach_the_serial_code_are_none(answers: list[str]) -> None:
-    assert collected(Scribe(*answers), steps=1, best=BEST).steps == []
-
-
-@pytest.mark.parametrize("best", [code("wrong"), SERIAL])
-def test_a_fast_version_that_is_not_right_or_not_new_asks_nobody(best: str) -> None:
-    scribe = Scribe()
-    draft = collected(scribe, best=best)
-    assert (draft.steps, scribe.prompts) == ([], [])
 
 
 @pytest.mark.parametrize(

@@ -163,18 +163,19 @@ def test_a_page_is_printed_whole(browser: Page, settings: Settings, tmp_path: Pa
     assert len(browser.order("Page.printToPDF")["data"]) > 20_000
 
 
-def test_a_page_that_follows_a_search_reloads_itself_and_keeps_the_chosen_step(
+def test_a_page_that_is_written_anew_and_reloaded_keeps_the_chosen_step(
     browser: Page, settings: Settings, tmp_path: Path
 ) -> None:
     path = searched(tmp_path / "runs")[0]
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    show(browser, tmp_path, runs_page(view_runs(settings, [path]), reload=1))
+    show(browser, tmp_path, runs_page(view_runs(settings, [path])))
     click = "new MouseEvent('click', {bubbles: true})"
     browser.evaluate(f"document.querySelectorAll('.step')[1].dispatchEvent({click})")
     chosen = browser.evaluate("document.querySelector('.node h3').textContent")
     path.write_bytes(whole)
     (tmp_path / "page.html").write_text(runs_page(view_runs(settings, [path])), encoding="utf-8")
+    browser.reload()
     browser.wait("document.body.innerText.includes(': finished')", "new state", seconds=20)
     browser.wait("!!document.querySelector('.node h3')", "drawing")
     assert browser.evaluate("document.querySelector('.node h3').textContent") == chosen

@@ -97,7 +97,7 @@
       if (focus) { one.node().focus({ preventScroll: true }); view(node); }
       show(number, node);
     };
-    // a page that follows a search reloads itself, and shows the same step again
+    // a page that was written anew while the search runs shows the same step after a reload
     const keep = (node) => history.replaceState(null, "", `#step-${number}-${node.data.id}`);
     steps.on("click", (event, node) => { choose(node, false); keep(node); });
     steps.on("keydown", (event, node) => {
