@@ -95,6 +95,16 @@ SECTIONS = {
             "full grade": "{full}",
         },
     },
+    "verdicts": {
+        "rows": {
+            "problem": "{problem}",
+            "state": "{state}",
+            "asked": "{grade}",
+            "ended at": "{ended_at}",
+            "seconds": "{seconds:.2f}",
+            "outcome": "{outcome}",
+        },
+    },
     "throughput": {
         "contexts": {
             "GPUs": "{gpus}",

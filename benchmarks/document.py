@@ -20,6 +20,7 @@ FACTS = ("cpu", "cores", "gpu", "judge")
 
 TITLES = {
     "graph": "The graph: ingest and reads",
+    "verdicts": "The judge: source to verdict, grade by grade",
     "throughput": "The judge: candidates a second on GPUs",
     "coverage": "The judge: how often its intervals hold",
     "aa": "The judge: the same code twice, and 5 % planted",
@@ -28,7 +29,7 @@ TITLES = {
     "judge_kills": "The judge: killed at random moments",
 }
 
-OF_THE_JUDGE = frozenset(("throughput", "coverage", "aa", "clocks", "judged"))
+OF_THE_JUDGE = frozenset(("verdicts", "throughput", "coverage", "aa", "clocks", "judged"))
 """Benchmarks whose figures are the judge's: those of an older one are left out."""
 OPENMP_SINCE = "4"
 """Figures taken without a GPU stand since this judge: later ones differ for GPUs only."""

@@ -50,8 +50,8 @@ def judged(
 def rows(judge: Judge, name: str, target: Target) -> Iterator[dict[str, Any]]:
     """Figures of one problem."""
     problem, steps = load_problem(CORPUS / "problems" / name), codes(name, target)
+    problem = problem.model_copy(update={"metric": "device" if target == "cuda" else "call"})
     if target == "cuda":
-        problem = problem.model_copy(update={"metric": "device"})
         steps = [for_device_pointers(code) for code in steps]
     first, last = (Candidate(target, steps[at]) for at in (0, -1))
     seconds, report = judged(judge, last, problem, "glance")

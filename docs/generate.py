@@ -110,12 +110,11 @@ def methods() -> str:
     """docs/methods.md, with its list of methods and of their settings as the code has them."""
     head, begin, rest = METHODS_PAGE.read_text(encoding="utf-8").partition("<!-- begin")
     mark = rest.partition("-->")[0]
-    rows = ["| method | needs | asks for thoughts |", "|---|---|---|"]
+    rows = ["| method | needs |", "|---|---|"]
     told = []
     for name, line in METHODS.items():
         kind = kind_of(name)
-        thinks = "yes" if kind.thinks else "no"
-        rows.append(f"| [`{name}`](#{name}) | {NEEDS[kind.needs]} | {thinks} |")
+        rows.append(f"| [`{name}`](#{name}) | {NEEDS[kind.needs]} |")
         told += ["", f"### `{name}`", line, *_settings_of(kind.settings)]
     end = rest[rest.index("<!-- end") :]
     return head + "\n".join([f"{begin}{mark}-->", *rows, *told, end])

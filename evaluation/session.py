@@ -23,7 +23,6 @@ from regraph_kg.evaluation.compare import LOOKS, Comparison, by_levels, compare
 from regraph_kg.evaluation.evaluation import Evaluation, Times
 from regraph_kg.evaluation.examiner import Examiner
 from regraph_kg.evaluation.further import FurtherChecks
-from regraph_kg.evaluation.gpu.device import pinned
 from regraph_kg.evaluation.gpu.kernels import KernelTimes, profile
 from regraph_kg.evaluation.many_threads import ManyThreads
 from regraph_kg.evaluation.problem.problem import Problem
@@ -119,6 +118,7 @@ class Session:
             judge_clock=rules.defences.judge_clock,
             one_by_one=rules.defences.one_by_one,
             monitor=rules.monitor,
+            judge_cores=rules.judge_cores,
             cores=rules.cores,
             warm_up=WarmUp() if rules.monitor else _SHORT_WARM_UP,
         )
@@ -309,8 +309,7 @@ class Session:
                 return failure
             self.slots.settle()
             workers = [(slot.worker, slot.bench) for slot in both]
-            with pinned(self._rules.judge_cores):
-                measured = measure_in_turn(workers, self.call_seconds, self._method)
+            measured = measure_in_turn(workers, self.call_seconds, self._method)
             if isinstance(measured, Failure):
                 self._examiner.retire([*one.bench.shown, *other.bench.shown])
                 return measured
@@ -365,8 +364,7 @@ class Session:
         if not failure:
             if evaluation.grade == "full" or slot.worker.on_device or slot.worker.device_work[0]:
                 self.slots.settle()
-            with pinned(self._rules.judge_cores):
-                failure = series.run(self._rule(evaluation), method.warm_up)
+            failure = series.run(self._rule(evaluation), method.warm_up)
         measured = failure or series.end()
         if isinstance(measured, Failure):
             self._examiner.retire(slot.bench.shown)  # its last words may tell of them
@@ -377,8 +375,7 @@ class Session:
         """A few timed calls: what else makes device contexts meanwhile is not waited for."""
         effort = evaluation.traits.efforts["glance"]
         rule = StopRule(effort.seconds, effort.half_width, least=_GLANCE_SAMPLES)
-        with pinned(self._rules.judge_cores):
-            return series.run(rule, _GLANCE_WARM_UP)
+        return series.run(rule, _GLANCE_WARM_UP)
 
     def _checked(self, slot: Slot, *, audit: bool) -> Failure | None:
         """Ask a worker that was timed what it did, end it, and verify its outputs."""
@@ -417,9 +414,8 @@ class Session:
         """Time the serial code in this worker; its series joins the baseline."""
         start = time.monotonic()
         method = replace(self._method, monitor=None)
-        with pinned(self._rules.judge_cores):
-            worker, bench = slot.worker, slot.bench
-            series = measure(worker, bench, _BASELINE_RULE, _BASELINE_SECONDS, method)
+        worker, bench = slot.worker, slot.bench
+        series = measure(worker, bench, _BASELINE_RULE, _BASELINE_SECONDS, method)
         self.baseline = (*self.baseline, self._require(series))[-_BASELINE_WORKERS:]
         self._renewed = time.monotonic()
         self._renewal = self._renewed - start

@@ -7,7 +7,6 @@ judge; a search's use of a sample (methods/).
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
 from regraph_kg.models.graph import KnownFailure
@@ -22,7 +21,7 @@ from regraph_kg.search.fit.fit import applicable
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.adviser import KnownFailures
 from regraph_kg.search.prompts.parts import Advice
-from regraph_kg.search.prompts.render import FailedAnswer, put_together, render
+from regraph_kg.search.prompts.render import FailedAnswer, render
 from regraph_kg.search.prompts.standing import Standing, baseline_of, standing_of
 from regraph_kg.search.read_answer import (
     MendedCode,
@@ -93,7 +92,7 @@ class SampleVerdict:
 
 
 class Proposer:
-    """Buys samples and thoughts for one run."""
+    """Buys samples for one run."""
 
     def __init__(
         self, task: Task, run: int, prompting: Prompting, ledger: Ledger, failures: KnownFailures
@@ -101,7 +100,6 @@ class Proposer:
         """`run` goes into every prompt's seed; `failures` learns what fails."""
         self._task, self._run, self._ledger, self._failures = task, run, ledger, failures
         self._prompting = prompting
-        self._thoughts = count()
         self.verdicts = Verdicts(task, ledger)
 
     def sample(self, request: Request, *, repairs: int = 0) -> Effects[StepRecord]:
@@ -146,18 +144,6 @@ class Proposer:
             if not verdict.failed:
                 break
         return _step(request, verdict, cost)
-
-    def think(self, parts: Sequence[str]) -> Effects[str | None]:
-        """The answer to a prompt of `parts` that yields no code: no unit of the budget.
-
-        None: the recorded model has no answer.
-        """
-        key = self._key(next(self._thoughts), ask="thought")
-        reply = yield from asked(put_together(self._task, key, parts, seed=self._seed(key)))
-        if reply.finish == "unrecorded":
-            return None
-        self._ledger.pay(reply, Cost(thoughts=1))
-        return reply.text.strip()
 
     def _prompt(
         self, request: Request, repair: int, failed: FailedAnswer | None, may_decline: bool

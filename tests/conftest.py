@@ -12,6 +12,10 @@ import pytest
 from xdist.remote import Producer
 from xdist.workermanage import WorkerController
 
+from regraph_kg.evaluation.compile.compile import Compiler
+from regraph_kg.evaluation.compile.toolchain import find_gcc
+from regraph_kg.evaluation.native import arrays
+from regraph_kg.evaluation.rules import JudgeLimits
 from tests import scopes
 from tests.requirement import KNOWN
 
@@ -87,3 +91,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.section("not run on this machine")
     for reason, count in sorted(reasons.items()):
         terminalreporter.write_line(f"{count:4d} x  {reason}")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def array_library(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What draws and compares arrays is built when first used, also without a judge."""
+    folder = tmp_path_factory.getbasetemp().parent / "arrays"
+    arrays.offer(lambda: Compiler(folder, find_gcc(), JudgeLimits()).arrays())

@@ -24,6 +24,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
+from regraph_kg.evaluation.gpu.device import pinned
 from regraph_kg.evaluation.gpu.nvml import GpuMonitor, GpuWatch
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.timing.batches import Bench
@@ -69,6 +70,7 @@ class TimingOptions:
     one_by_one: bool = True  # off: what a call of a batch does for others counts (`Defences`)
     judge_clock: bool = True  # off: the worker's word is believed (`Defences.judge_clock`)
     monitor: GpuMonitor | None = None
+    judge_cores: frozenset[int] | None = None  # what the judge keeps to while its clock runs
     cores: frozenset[int] = frozenset()  # cores whose stolen time spoils a sample; none: all
     kernels: bool = False  # cuda: a first call that launches no kernel ends the series at once
     warm_up: WarmUp = field(default_factory=WarmUp)
@@ -247,7 +249,8 @@ class TimedSeries:
         if isinstance(rows, Failure):
             return rows
         patience = self.call_seconds + count * self.method.clock.batch_seconds
-        elapsed = self.worker.call(rows, patience)
+        with pinned(self.method.judge_cores):  # what writes inputs has all cores
+            elapsed = self.worker.call(rows, patience)
         if isinstance(elapsed, Failure):
             return elapsed
         failure = self.bench.keep(self.worker, rows)

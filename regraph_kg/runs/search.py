@@ -166,7 +166,7 @@ def require_graph(settings: Settings, choice: SearchChoice) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SearchPreview:
-    """What a search begins with, and how many calls it makes at most, those for thoughts too."""
+    """What a search begins with, and how many calls it makes at most."""
 
     problem: str
     target: str
@@ -204,7 +204,7 @@ def preview(settings: Settings, choice: SearchChoice) -> SearchPreview:
         target=header.target,
         method=header.method,
         model=str(choice.model),
-        calls=header.limits.calls * (2 if kind_of(header.method).thinks else 1),
+        calls=header.limits.calls,
         prompt_tokens=estimated_tokens(first.prompt.system + first.prompt.user),
         first_prompt=first.prompt,
     )

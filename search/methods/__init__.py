@@ -20,10 +20,8 @@ METHODS: Mapping[str, str] = {
     "fsr": "Serial refinement: a better version of the best code, told how earlier rounds ended.",
     "mcgs": "Monte Carlo graph search: the step of the largest expected improvement is next.",
     "mcgs-paper": "The paper's MCGS: selection by P-UCB, rollouts; every step is a new call.",
-    "mcts-rag": "Tree search over: ask directly, name a step first, show the nearest examples.",
     "rag": "The examples nearest to the serial code stand in every prompt; the best of n counts.",
     "regrapht": "Random walks on the graph, begun again after a failure or at a dead end.",
-    "rethink-mcts": "Tree search over thoughts; what fails or is not faster is rewritten.",
     "standard": "One prompt a sample until the budget is spent, no graph: the best of n counts.",
 }
 """Name -> what the method is; it loads none of them, as the command line's help needs no more."""
@@ -41,8 +39,6 @@ class MethodKind:
     begin: "Callable[[Context, Any], Method]"
     """A search, at its beginning; it is given settings of the kind above."""
     needs: Needs = "nothing"
-    thinks: bool = False
-    """Whether it asks for thoughts, too: one before an answer at most."""
 
     @property
     def walks(self) -> bool:
@@ -71,8 +67,6 @@ def _kinds() -> Mapping[str, MethodKind]:
     from regraph_kg.search.methods import (  # noqa: PLC0415
         fsr,
         mcgs,
-        mcts_rag,
-        rethink_mcts,
         samples,
     )
 
@@ -82,11 +76,7 @@ def _kinds() -> Mapping[str, MethodKind]:
         # three rules of one search
         "mcgs": MethodKind(mcgs.McgsSettings, mcgs.improving, needs="graph"),
         "mcgs-paper": MethodKind(mcgs.PaperSettings, mcgs.papers, needs="graph"),
-        "mcts-rag": MethodKind(
-            mcts_rag.MctsRagSettings, mcts_rag.MctsRag, needs="embeddings", thinks=True
-        ),
         "rag": MethodKind(samples.RagSettings, samples.rag, needs="embeddings"),
         "regrapht": MethodKind(mcgs.ReGraphTSettings, mcgs.random_walks, needs="graph"),
-        "rethink-mcts": MethodKind(rethink_mcts.RethinkSettings, rethink_mcts.Rethink, thinks=True),
         "standard": MethodKind(samples.StandardSettings, samples.standard),
     }

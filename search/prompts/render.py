@@ -42,7 +42,6 @@ Recent history: 6 (2026-11) the part of a port; lean texts, an answer that is be
 begun up to the place that the recipe names, techniques in part; 8 (2026-11) steps by rule; 9
 (2026-11) neither variants nor what was tried before, no verdict of the model.
 """
-THOUGHT_CHARACTERS, HISTORY_CHARACTERS = 1200, 4000
 """Limits for one idea of a model, and for all earlier ideas together: the rest is cut."""
 FEEDBACK_TOKENS = 2000  # limit for all earlier rounds of a method that feeds them back
 MACHINE_CHARACTERS = 300
@@ -167,11 +166,6 @@ def rag_advice(
     return (Paragraph(fill("rag")), *(Paragraph(example, Priority.EXAMPLES) for example in shown))
 
 
-def thought_advice(thought: str) -> str:
-    """The part of a prompt that asks for code along an idea of the model's own."""
-    return fill("along", thought=_cut(thought, THOUGHT_CHARACTERS))
-
-
 def feedback_advice(history: Sequence[Variant | FailedAnswer], code: str = "") -> str:
     """The part of a prompt about the results of earlier rounds, oldest first.
 
@@ -188,37 +182,6 @@ def feedback_advice(history: Sequence[Variant | FailedAnswer], code: str = "") -
             break
         rounds.insert(0, text)
     return fill("feedback", rounds="\n".join(rounds)) if rounds else free_advice()
-
-
-def thought_parts(task: Task, code: str, history: str) -> list[str]:
-    """The parts of a prompt for one idea how to make `code` faster, in at most three sentences.
-
-    `history` tells of the ideas so far; "" where there are none. The answer holds no code.
-    """
-    parts = [fill("code", code=task.shown(code).strip())]
-    if history.strip():
-        parts.append(fill("thought", history=_cut(history, HISTORY_CHARACTERS)))
-    return [*parts, fill("thought_answer")]
-
-
-def rethink_parts(task: Task, code: str, thought: str, failure: FailedAnswer) -> list[str]:
-    """The parts of a prompt for a better idea than `thought`, which led to `failure`."""
-    diagnosis = failure.diagnosis.strip()
-    parts = [
-        fill("code", code=task.shown(code).strip()),
-        fill("rethink", thought=_cut(thought, THOUGHT_CHARACTERS)),
-        fill("slower", diagnosis=diagnosis)
-        if failure.outcome.is_right
-        else failure_text("went_wrong", failure.outcome, diagnosis),
-    ]
-    if failure.code is not None:
-        parts.append(change(code, failure.code))
-    return [*parts, fill("rethink_answer")]
-
-
-def subgoal_parts(code: str) -> list[str]:
-    """The parts of a prompt that asks where `code` spends its time, and for one change there."""
-    return [fill("code", code=code.strip()), fill("subgoal_answer")]
 
 
 def prompts_id() -> str:
@@ -248,12 +211,6 @@ def system_text(task: Task, words: Words = "full") -> str:
     # a part of a port is called with pointers of the device, whatever is timed
     aligned = "device" if _form(task) == "part" else task.metric
     return fill("system", form=form, alignment=fill(f"aligned_{aligned}"), target=target)
-
-
-def _cut(text: str, characters: int) -> str:
-    """The beginning of a model's text, at most `characters` long."""
-    text = text.strip()
-    return text if len(text) <= characters else f"{text[:characters]} ..."
 
 
 def first_error(diagnosis: str) -> str:

@@ -5,27 +5,10 @@ import json
 import pytest
 
 from regraph_kg.llm.scripted import ScriptedModel
-from regraph_kg.models.prompt import Prompt, PromptKey, Reply
-from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.methods import METHODS, kind_of
+from regraph_kg.models.prompt import Prompt, Reply
+from regraph_kg.search.methods import METHODS
 from tests.search.lab import Lab
 from tests.search.test_several import add_problem
-from tests.search.toy import Toy, code, fenced, header, searching
-
-GRAPH = {"start": ["a", "b"], "a": ["b"], "b": ["a"]}
-
-
-def answer(key: PromptKey) -> str:
-    return fenced(code(0.1, key)) if key.ask == "code" else "Tile the loop."
-
-
-@pytest.mark.parametrize("method", tuple(METHODS))
-def test_the_methods_said_to_think_are_those_that_do(method: str) -> None:
-    toy, head = Toy(GRAPH, answer), header(settings=kind_of(method).settings())
-    ledger = Ledger(head.limits)
-    list(searching(toy.world, head, ledger=ledger))
-    assert (ledger.spent.thoughts > 0) == kind_of(method).thinks
-    assert ledger.spent.thoughts <= ledger.spent.calls
 
 
 @pytest.mark.parametrize("method", tuple(METHODS))
@@ -41,7 +24,7 @@ def test_the_prompt_shown_is_the_one_that_a_search_asks_first(grown: Lab, method
     ended = grown.run("optimize", "scale", *words, "--dry-run", "--json")
     assert (ended.code, grown.traces(), asked) == (0, [], []), ended
     (told,) = json.loads(ended.out)
-    assert told["calls"] == 20 * (2 if kind_of(method).thinks else 1)
+    assert told["calls"] == 20
     grown.optimize(*words)
     assert Prompt.model_validate(told["first_prompt"]) == asked[0]
     assert 0 < told["prompt_tokens"] < len(asked[0].system + asked[0].user)

@@ -63,9 +63,7 @@ def searched(
     return run.records, glancing, run
 
 
-@pytest.mark.parametrize(
-    "method", ["mcgs", "mcgs-paper", "regrapht", "fsr", "mcts-rag", "rethink-mcts"]
-)
+@pytest.mark.parametrize("method", ["mcgs", "mcgs-paper", "regrapht", "fsr"])
 def test_what_falls_is_no_base_no_best_and_no_evidence(method: str, tmp_path: Path) -> None:
     records, glancing, run = searched(method, tmp_path)
     steps = [step for record in records for step in record.steps]

@@ -58,9 +58,6 @@ VALUES: Mapping[str, st.SearchStrategy[object]] = {
     "exploration": st.sampled_from([0.0, 0.5, 5.0]),
     "steps": st.integers(1, 5),
     "attempts": st.none() | st.integers(1, 6),
-    "rollouts": st.none() | st.integers(1, 16),
-    "rethinks": st.integers(0, 3),
-    "width": st.integers(1, 4),
     "patience": st.integers(1, 4),
 }
 """What settings may be; a setting that is not named here keeps its default."""

@@ -17,9 +17,6 @@ from regraph_kg.search.prompts.render import (
     feedback_advice,
     rag_advice,
     render,
-    rethink_parts,
-    thought_advice,
-    thought_parts,
 )
 from tests.search.toy import TASK, example
 
@@ -50,9 +47,6 @@ PARTS: dict[str, Callable[[str], str]] = {
         render(TASK, KEY, code="int a;", advice="A", failure=failure(text)).user
     ),
     "rounds": lambda text: feedback_advice([failure(text), Variant(text, 2.0)], "int z;"),
-    "an idea": thought_advice,
-    "ideas so far": lambda text: "\n".join(thought_parts(TASK, "int a;", text)),
-    "a bad idea": lambda text: "\n".join(rethink_parts(TASK, "int a;", text, failure(text))),
     "an example": lambda text: (
         render(
             TASK,

@@ -14,9 +14,6 @@ from regraph_kg.search.prompts.render import (
     feedback_advice,
     free_advice,
     render,
-    rethink_parts,
-    thought_advice,
-    thought_parts,
 )
 from regraph_kg.search.prompts.standing import Standing
 from tests.search.toy import TASK
@@ -79,21 +76,6 @@ def test_huge_inputs_leave_a_prompt_that_fits_and_is_fenced() -> None:
     assert estimated_tokens(user) < 4000
     assert "Ignore" not in user
     assert [block.strip() for block in blocks(user)] == ["int a;", "it fell", "..."]
-
-
-def test_what_models_said_is_cut_and_stays_in_its_fence() -> None:
-    failed = FailedAnswer(Outcome.CRASHED, "it fell", None)
-    texts = [
-        thought_advice(HUGE),
-        "\n".join(thought_parts(TASK, "int a;", HUGE)),
-        "\n".join(rethink_parts(TASK, "int a;", HUGE, failed)),
-    ]
-    for text in texts:
-        assert estimated_tokens(text) < 4000
-        outside = text
-        for block in blocks(text):
-            outside = outside.replace(block, "")
-        assert "Ignore" not in outside
 
 
 def test_of_many_rounds_the_latest_are_told() -> None:

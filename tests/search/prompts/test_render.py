@@ -29,12 +29,8 @@ from regraph_kg.search.prompts.render import (
     feedback_advice,
     free_advice,
     prompts_id,
-    put_together,
     rag_advice,
     render,
-    rethink_parts,
-    thought_advice,
-    thought_parts,
 )
 from tests.search.toy import TASK, example
 
@@ -84,8 +80,6 @@ def asks(task: Task) -> list[Prompt]:
     return [
         render(task, KEY, code="int a;", advice="A", seed=3),
         render(task, KEY, code="int b;", advice=cot_advice(), failure=FAILURE),
-        put_together(task, KEY, thought_parts(task, "int a;", "")),
-        put_together(task, KEY, rethink_parts(task, "int a;", "Do it.", FAILURE)),
     ]
 
 
@@ -99,7 +93,6 @@ def test_the_constant_part_is_that_of_the_target_in_every_prompt_of_a_run() -> N
 def test_dollars_and_braces_of_code_survive() -> None:
     code = 'asm("%0 $1 ${x} {y}");'
     assert code in render(TASK, KEY, code=code, advice=free_advice()).user
-    assert f"Idea:\n```text\n{code}\n```" in thought_advice(code)
 
 
 def test_a_change_is_a_diff_or_the_code_whichever_is_shorter() -> None:
@@ -136,20 +129,6 @@ def test_feedback_tells_rounds_oldest_first() -> None:
     ]
     assert stands_in_order(advice, order)
     assert feedback_advice([]) == free_advice()
-
-
-def test_a_thought_is_asked_for_without_code_and_code_along_a_thought() -> None:
-    asked = "\n".join(thought_parts(TASK, "int now;", "- One."))
-    assert stands_in_order(asked, ["int now;", "- One.", "no code"])
-    assert len(thought_parts(TASK, "int now;", " ")) == len(thought_parts(TASK, "", "- One.")) - 1
-    assert "Idea:\n```text\nUse threads.\n```" in thought_advice(" Use threads.\n")
-
-
-def test_a_thought_is_rewritten_in_view_of_what_went_wrong() -> None:
-    asked = "\n".join(rethink_parts(TASK, "int now;", "Use threads.", FAILURE))
-    assert stands_in_order(
-        asked, ["int now;", "Use threads.", "wrong_answer", "index 3", "int failed;", "better idea"]
-    )
 
 
 # --- the texts ---
