@@ -184,14 +184,12 @@ class Judge:
         rival, times = evaluation.candidate.rival, evaluation.times
         if evaluation.failure or times is None or times.whole:
             return evaluation
-        if not evaluation.ended_at_glance:
-            session.know_level(evaluation)
+        told = session.by_level(evaluation)
         is_slow = times.seconds > session.serial_seconds
         if rival is None or (is_slow and evaluation.grade != "full"):
             return evaluation  # by how much slow code is slow interests nobody
-        evaluation = session.by_level(evaluation)
-        if evaluation.rivalry:
-            return evaluation
+        if told.rivalry:
+            return told
         return evaluation.then("compare", partial(self._compare, session, rival))
 
     def _compare(self, session: Session, rival: str, evaluation: Evaluation) -> Evaluation:

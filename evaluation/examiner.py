@@ -9,8 +9,7 @@ import numpy as np
 from regraph_kg.evaluation.problem.problem import Problem, shape_text
 from regraph_kg.evaluation.problem.types import wide
 from regraph_kg.evaluation.rules import Defences, Failure
-from regraph_kg.evaluation.timing.batches import Bench, Witness
-from regraph_kg.evaluation.timing.known import Pool
+from regraph_kg.evaluation.timing.batches import Bench, Pool, Witness
 from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput
 from regraph_kg.evaluation.verify.large_outputs import Arranged, Product
 from regraph_kg.evaluation.verify.outputs import fault
@@ -33,20 +32,23 @@ class Examiner:
         self._problem, self._references, self._pool = problem, references, pool
         self._defences, self._rng = defences, random.Random(seed)
 
-    def examine(self, bench: Bench, *, audit: bool) -> Failure | None:
+    def examine(
+        self, bench: Bench, *, audit: bool = False, at_hand: bool = False
+    ) -> Failure | None:
         """The first witness that is wrong; with an audit, or now and then with one.
 
-        Of those whose truths are not at hand yet, one at random at least is examined.
+        Of those whose truths are not at hand yet, one at random at least is examined; none if only
+        what is `at_hand` is asked for. `bench` keeps what was not examined.
         """
         if not (self._defences.timed_verify and self._defences.comparison):
             return None
         witnesses = self._rng.sample(bench.witnesses, len(bench.witnesses))
         witnesses.sort(key=self._is_unknown)
-        if bench.audit and (
+        if (bench.audit and not at_hand) and (
             audit or self._rng.random() * self._references.seconds < _AUDIT_SECONDS
         ):
             witnesses.append(bench.audit)
-        left = _TRUTHS_SECONDS
+        left = 0.0 if at_hand else _TRUTHS_SECONDS
         for witness in witnesses:
             is_unknown = self._is_unknown(witness)
             if is_unknown and left <= 0 and witness is not bench.audit:
@@ -58,21 +60,8 @@ class Examiner:
             if failure:
                 self.retire([witness.content, *bench.shown])
                 return failure
-        return None
-
-    def glance(self, bench: Bench) -> Failure | None:
-        """The first witness so far that is wrong, of those whose truths are at hand.
-
-        Those are examined once: `bench` has the others still.
-        """
-        if not (self._defences.timed_verify and self._defences.comparison):
-            return None
-        for witness in [one for one in bench.witnesses if not self._is_unknown(one)]:
-            failure = self._wrong(witness)
-            if failure:
-                self.retire([witness.content, *bench.shown])
-                return failure
-            bench.witnesses.remove(witness)
+            if witness is not bench.audit:
+                bench.witnesses.remove(witness)
         return None
 
     def retire(self, contents: Iterable[TimedInputs]) -> None:

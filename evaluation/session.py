@@ -147,7 +147,7 @@ class Session:
             tell("timing the serial code")
             self._time_baseline(slot)
             slot.dismiss()
-            self._require(self._examiner.examine(slot.bench, audit=False))
+            self._require(self._examiner.examine(slot.bench))
 
     def staff(self, count: int) -> None:
         """Start so many workers before a CPU candidate is compiled, if they are small."""
@@ -259,16 +259,15 @@ class Session:
         finally:
             slot.end()
 
-    def know_level(self, evaluation: Evaluation) -> None:
-        """Keep a level of code that passed: rivals are compared with it."""
-        if evaluation.times and not evaluation.times.whole:
-            self._levels[code_hash(evaluation.candidate.code)] = evaluation.times.level
-
     def by_level(self, evaluation: Evaluation) -> Evaluation:
-        """How it does against its rival by their levels, where these tell."""
-        rival, times = evaluation.candidate.rival, evaluation.times
+        """How it does against its rival by their levels, where these tell; keep its own level."""
+        code, rival, times = evaluation.candidate.code, evaluation.candidate.rival, evaluation.times
+        if times is None or times.whole:
+            return evaluation
+        if not evaluation.ended_at_glance:
+            self._levels[code_hash(code)] = times.level
         known = self._levels.get(code_hash(rival)) if rival else None
-        if rival is None or known is None or times is None or times.whole:
+        if rival is None or known is None:
             return evaluation
         found = by_levels(rival, known, times.level, self.problem.metric)
         return replace(evaluation, rivalry=found)
@@ -356,7 +355,7 @@ class Session:
         failure = series.begin()
         if glance and not failure:
             failure = self._glance(series, evaluation)
-            wrong = None if failure else self._examiner.glance(slot.bench)
+            wrong = None if failure else self._examiner.examine(slot.bench, at_hand=True)
             if wrong:
                 return wrong
             if not failure and _told_enough(series, evaluation):

@@ -21,8 +21,7 @@ from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.gpu.nvml import GpuMonitor
 from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
 from regraph_kg.evaluation.rules import Defences, JudgeLimits
-from regraph_kg.evaluation.timing.batches import Bench, reserve
-from regraph_kg.evaluation.timing.known import Pool
+from regraph_kg.evaluation.timing.batches import Bench, Pool, reserve
 from regraph_kg.evaluation.timing.readying import Readying
 from regraph_kg.evaluation.verify.covering import unaligned_shape
 from regraph_kg.evaluation.verify.reference import References

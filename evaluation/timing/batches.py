@@ -26,7 +26,6 @@ from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.problem.problem import RESULT, Problem
 from regraph_kg.evaluation.problem.rows import settled
 from regraph_kg.evaluation.rules import Defences, Failure
-from regraph_kg.evaluation.timing.known import Pool
 from regraph_kg.evaluation.verify.large_outputs import KeptOutput, keeper
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
 from regraph_kg.evaluation.worker.handshake import Elapsed
@@ -58,6 +57,33 @@ def reserve(layout: Layout, problem: Problem) -> list[Call]:
     sizes = problem.sizes.time
     count = _ROOM_BYTES // max(problem.nbytes(sizes), 1)
     return [layout.call(sizes) for _ in range(min(max(count, 1), _MOST_CALLS))]
+
+
+class Pool:
+    """The contents whose truths a session knows; shared by its workers, secret to all of them.
+
+    `retire` a content that a diagnosis reveals: the next candidate could know it.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._rng = random.Random(seed)
+        self._contents: list[TimedInputs] = []
+
+    def content(self, number: int) -> TimedInputs:
+        """The `number`-th of them."""
+        while len(self._contents) <= number:
+            self._contents.append(TimedInputs(self._rng.getrandbits(128)))
+        return self._contents[number]
+
+    def holds(self, seed: int) -> bool:
+        """Whether one of them has this seed."""
+        return any(content.seed == seed for content in self._contents)
+
+    def retire(self, content: TimedInputs) -> None:
+        """Put another one into its place."""
+        for index, current in enumerate(self._contents):
+            if current.seed == content.seed:
+                self._contents[index] = TimedInputs(self._rng.getrandbits(128))
 
 
 @dataclass(frozen=True, slots=True)

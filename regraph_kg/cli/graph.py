@@ -1,10 +1,9 @@
 """`regraph graph`: ask the graph, count, embed it; write it into a file."""
 
 import json
-from collections.abc import Iterable
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from pydantic import JsonValue
@@ -17,7 +16,6 @@ from regraph_kg.cli.progress import transient, watch
 from regraph_kg.cli.tables import print_rows
 from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.runs.ingest import embedding
-from regraph_kg.runs.training import training_lines
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.stores import open_reader, open_store, write_browser_pack
@@ -127,29 +125,19 @@ def export(
     output: Annotated[
         Path | None, option("File to write.", "--output", "-o", show_default="standard output")
     ] = None,
-    form: Annotated[
-        Literal["jsonl", "sft"],
-        option("Trajectories, or examples to train a model on.", "--format"),
-    ] = "jsonl",
 ) -> None:
-    """Write every trajectory, ordered by id, or lines to train a model on.
+    """Write every trajectory, ordered by id, as lines that `regraph ingest` reads.
 
-    "jsonl" is what `regraph ingest` reads. The techniques' definitions are not in it: regraph
-    techniques show --json writes those, for regraph ingest --vocabulary.
-
-    "sft" is a line for each verified step: its code before as a question, reasoning, technique and
-    code after it as the answer ("messages"), and its measured effects.
+    The techniques' definitions are not in it: regraph techniques show --json writes those, for
+    regraph ingest --vocabulary.
 
     What is ingested meanwhile may or may not be in.
     """
     with transient(MofNCompleteColumn()) as progress, ExitStack() as opened:
         exported = opened.enter_context(closing(open_store(read_settings()))).export()
-        if form == "sft":
-            found: Iterable[str] = training_lines(exported)
-        else:
-            found = (trajectory.line() for trajectory in exported)
         lines = progress.track(
-            (line.encode() for line in found), description="" if output is None else output.name
+            (trajectory.line().encode() for trajectory in exported),
+            description="" if output is None else output.name,
         )
         if output is None:
             for line in lines:

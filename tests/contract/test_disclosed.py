@@ -14,7 +14,6 @@ from regraph_kg.ingest.read import read, split
 from regraph_kg.llm.ngrams import HashEmbedder
 from regraph_kg.models.graph import Vector
 from regraph_kg.models.trajectory import WITHHELD, Disclosure, Trajectory
-from regraph_kg.runs.training import training_lines
 from regraph_kg.search.reader import GraphReader
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_store
@@ -255,4 +254,3 @@ def test_examples_with_code_come_first_and_a_model_is_shown_no_others(
         assert {failure.problem for failure in reader.failures(TILING, COALESCING)} == {"p2"}
         (next_,) = reader.neighbours("cuda/start").successors
         assert (next_.examples, next_.tried, next_.verified) == (3, 3, 3)
-    assert {json.loads(line)["problem"] for line in training_lines(store.export())} == {"p2"}

@@ -46,7 +46,6 @@ def test_what_is_printed_of_an_example_says_why_there_is_no_code(
         assert (found["disclosed"], found["before"], found["after"]) == (disclose, "", "")
         with closing(open_store(embedded_settings)) as store:
             assert wrong_counts(store) == []
-        assert desk.run("graph", "export", "--format", "sft").out == ""
         wipe(embedded_settings)
 
 

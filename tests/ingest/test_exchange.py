@@ -1,6 +1,5 @@
 """`regraph graph export` and what it wrote ingested again, on the embedded store."""
 
-import json
 from pathlib import Path
 
 from regraph_kg.settings import Settings
@@ -37,30 +36,3 @@ def test_an_export_and_the_list_of_techniques_bring_a_graph_back(
     assert desk.run("ingest", export, "--vocabulary", techniques).code == 0
     assert exported(desk, "again.jsonl").read_bytes() == export.read_bytes()
     assert desk.run("techniques", "show", "--json").out == techniques.read_text()
-
-
-def test_training_examples_are_verified_steps_with_their_effects(desk: Desk) -> None:
-    one = row(1, "Tiled kernel", "Odd trick", serial="int x;", source={"licence": "MIT"})
-    first, second = one["steps"]
-    slow = measured(1.0, run="b", device="CPU") | {"outcome": "crashed"}
-    first |= {"reasoning": "because", "measurements": [measured(0.5), measured(0.25, run="b")]}
-    second["measurements"] = [slow]
-    desk.run("ingest", desk.write("file.jsonl", one))
-    (line,) = desk.run("graph", "export", "--format", "sft").out.splitlines()
-    found = json.loads(line)
-    question, answer = found["messages"]
-    assert (question["role"], answer["role"]) == ("user", "assistant")
-    assert question["content"].endswith("```cpp\nint x;\n```")
-    assert answer["content"] == (
-        f"because\n\nTechnique: Tiled kernel\n\n```cpp\n{first['code']}\n```"
-    )
-    effect = {"device": "GPU", "metric": "call", "effect": 4.0, "speedup": 8.0}
-    assert (found["effects"], found["licence"], found["step"]) == ([effect], "MIT", 1)
-
-
-def test_a_step_that_a_newer_judge_found_wrong_is_no_training_example(desk: Desk) -> None:
-    one = row(1, "Tiled kernel")
-    wrong = {**measured(1.0, run="b"), "outcome": "wrong_answer", "evaluator": "2"}
-    one["steps"][0]["measurements"] = [measured(0.5), wrong]
-    desk.run("ingest", desk.write("file.jsonl", one))
-    assert desk.run("graph", "export", "--format", "sft").out == ""

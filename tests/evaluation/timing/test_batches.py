@@ -11,8 +11,7 @@ import pytest
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, Failure
 from regraph_kg.evaluation.timing import batches
-from regraph_kg.evaluation.timing.batches import Bench, reserve
-from regraph_kg.evaluation.timing.known import Pool
+from regraph_kg.evaluation.timing.batches import Bench, Pool, reserve
 from regraph_kg.evaluation.verify import large_outputs
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
 from regraph_kg.evaluation.worker.sealing import Sealing

@@ -10,8 +10,7 @@ import pytest
 from regraph_kg.evaluation.native import arrays
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, Failure
-from regraph_kg.evaluation.timing.batches import Bench, Witness, reserve
-from regraph_kg.evaluation.timing.known import Pool
+from regraph_kg.evaluation.timing.batches import Bench, Pool, Witness, reserve
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
 from regraph_kg.evaluation.worker import sealing as module
 from regraph_kg.evaluation.worker.handshake import Elapsed
