@@ -20,7 +20,7 @@ from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.command_judge import CommandJudge
 from regraph_kg.evaluation.compare import LOOKS, Comparison
 from regraph_kg.evaluation.compile.source_rules import rejected
-from regraph_kg.evaluation.evaluation import Evaluation, Times
+from regraph_kg.evaluation.evaluation import Evaluation
 from regraph_kg.evaluation.gpu.device import silent, threads, turn
 from regraph_kg.evaluation.gpu.kernels import advice, unfinished
 from regraph_kg.evaluation.machine import Machine
@@ -306,17 +306,15 @@ class Judge:
         report = _told(self._machine, evaluation, {"sandbox": sandbox} if sandbox else {})
         if evaluation.failure:
             return report
-        assert evaluation.times
-        work = self._account(evaluation.problem, evaluation.candidate.target, evaluation.times)
-        return report.model_copy(update=evaluation.times.fields() | work)
-
-    def _account(self, problem: Problem, target: Target, times: Times) -> dict[str, object]:
-        """The account of work; a time below the physics floor is suspicious."""
+        times, problem, target = evaluation.times, evaluation.problem, evaluation.candidate.target
+        assert times
         peaks = self._machine.peaks(target)
         work = account(problem, times.seconds, peaks)
         floor = floor_seconds(problem, peaks or self._machine.nominal(target))
+        # a time below the physics floor is suspicious
         failure = below_floor(work, floor) if self._rules.defences.floor else None
-        return {"account": work} | (_failed(failure) if failure else {})
+        impossible = _failed(failure) if failure else {}
+        return report.model_copy(update=times.fields() | {"account": work} | impossible)
 
 
 def unmeasured(

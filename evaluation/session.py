@@ -106,7 +106,7 @@ class Session:
         self._references = References(
             problem, programs.reference, shapes, rules.limits, self._contents
         )
-        self._plan = Plan(problem, self._shapes, self._references, rules)
+        self._plan = Plan(problem, self._shapes, self._references, self._contents, rules)
         self._examiner = Examiner(
             *(problem, self._references, self._plan.pool), rules.defences, rules.seed + 1
         )
@@ -122,7 +122,7 @@ class Session:
             cores=rules.cores,
             warm_up=WarmUp() if rules.monitor else _SHORT_WARM_UP,
         )
-        self.slots = Slots(problem, self._plan, self._contents, rules, threads)
+        self.slots = Slots(problem, self._plan, rules, threads)
         self._renewed, self._renewal = time.monotonic(), 0.0
         self._levels: dict[str, TimeEstimate] = {}  # levels of codes that passed, by their hashes
         self.baseline: tuple[MeasuredSeries, ...] = ()  # series of serial code, oldest first
@@ -245,16 +245,15 @@ class Session:
             worker.assign(program)
             if worker.start or bench.begin(worker) or worker.settle():
                 return None
-            for _ in range(2):
-                rows = bench.load(worker, 1, 0.0)
-                if isinstance(rows, Failure):
+            loaded: list[int] | Failure = []
+            for is_warm in (False, False, True):
+                loaded = bench.load(worker, 1, 0.0)
+                if isinstance(loaded, Failure):
                     return None
-                if isinstance(worker.call(rows, self.call_seconds), Failure):
+                if not is_warm and isinstance(worker.call(loaded, self.call_seconds), Failure):
                     return None
-            rows = bench.load(worker, 1, 0.0)
-            if isinstance(rows, Failure):
-                return None
-            times = profile(worker, rows[0], self.call_seconds)
+            assert not isinstance(loaded, Failure)
+            times = profile(worker, loaded[0], self.call_seconds)
             return times if isinstance(times, KernelTimes) else None
         finally:
             slot.end()
@@ -432,7 +431,7 @@ class Session:
     def _serial(self) -> Iterator[Slot]:
         where = self._rules.surroundings
         surroundings = Surroundings(stopwatch=where.stopwatch, cores=where.cores)
-        slot = self._plan.slot(self._contents, self._programs.serial, 1, surroundings)
+        slot = self._plan.slot(self._programs.serial, 1, surroundings)
         try:
             slot.worker.assign(self._programs.serial)
             yield slot

@@ -67,9 +67,15 @@ class Plan:
     """
 
     def __init__(
-        self, problem: Problem, shapes: list[Sizes], references: References, rules: SessionRules
+        self,
+        problem: Problem,
+        shapes: list[Sizes],
+        references: References,
+        contents: Contents,
+        rules: SessionRules,
     ) -> None:
         self._problem, self._references, self._rules = problem, references, rules
+        self._contents = contents
         self._rng = random.Random(rules.seed)
         self._layout = Layout(problem, alignment(problem))
         self._calls: dict[tuple[str, bool], list[Call]] = {
@@ -80,9 +86,7 @@ class Plan:
         self._timed = reserve(self._layout, problem)
         self.pool = Pool(self._rng.getrandbits(128))
 
-    def slot(
-        self, contents: Contents, program: Program, threads: int, where: Surroundings
-    ) -> "Slot":
+    def slot(self, program: Program, threads: int, where: Surroundings) -> "Slot":
         """Allocate one, and start its worker. Raises `ToolError` where memory is too short."""
         rules = self._rules
         shared = self._layout.build()
@@ -95,13 +99,13 @@ class Plan:
             *(self._problem, shared, self._calls, self._references),
             *(rules.defences, CallTimes(rules.limits.call_seconds, rules.limits.calls_seconds)),
         )
-        return Slot(worker, self.bench(shared, contents), verification, program)
+        return Slot(worker, self._bench(shared), verification, program)
 
-    def bench(self, shared: SharedMemory, contents: Contents) -> Bench:
+    def _bench(self, shared: SharedMemory) -> Bench:
         """A draw of inputs for one candidate."""
         seed, rules = self._rng.getrandbits(128), self._rules
         sealing = Sealing(shared)
-        return Bench(sealing, self._timed, contents, self.pool, seed, rules.defences)
+        return Bench(sealing, self._timed, self._contents, self.pool, seed, rules.defences)
 
 
 @dataclass(slots=True)
@@ -139,15 +143,8 @@ _POLL_SECONDS, SETTLE_SECONDS = 0.001, 90.0
 class Slots:
     """Slots for a problem's candidates, whose teams have so many threads."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        plan: Plan,
-        contents: Contents,
-        rules: SessionRules,
-        threads: int,
-    ) -> None:
-        self._problem, self._plan, self._contents = problem, plan, contents
+    def __init__(self, problem: Problem, plan: Plan, rules: SessionRules, threads: int) -> None:
+        self._problem, self._plan = problem, plan
         self._rules, self._threads = rules, threads
         self._spares: list[Slot] = []
         self._taken: list[Slot] = []
@@ -205,8 +202,7 @@ class Slots:
 
     def staff(self, program: Program, count: int) -> None:
         """Start so many workers before a CPU candidate is compiled, if they are small."""
-        small = self._problem.nbytes(self._problem.sizes.time) < _SMALL_BYTES
-        if small:
+        if self._problem.nbytes(self._problem.sizes.time) < _SMALL_BYTES:
             while len(self._spares) < count:
                 self._spares.append(self.started(program))
 
@@ -216,10 +212,8 @@ class Slots:
             self._spares.pop().end()
 
     def started(self, program: Program, where: Surroundings | None = None) -> Slot:
-        """One with a worker for the program, `end` it."""
-        slot = self._plan.slot(
-            self._contents, program, self._threads, where or self._rules.surroundings
-        )
+        """One with a worker for the program; `end` it."""
+        slot = self._plan.slot(program, self._threads, where or self._rules.surroundings)
         self._slot_bytes = slot.verification.shared.nbytes
         return slot
 
