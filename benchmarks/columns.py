@@ -97,6 +97,7 @@ SECTIONS = {
     },
     "verdicts": {
         "rows": {
+            "target": "{target}",
             "problem": "{problem}",
             "state": "{state}",
             "asked": "{grade}",

@@ -93,15 +93,15 @@ def main() -> None:
     parser.add_argument("--profile", action="store_true")
     options = parser.parse_args()
     target: Literal["cuda", "openmp"] = options.target
-    figures: dict[str, Any] = {"target": target, "rows": []}
+    figures: dict[str, Any] = {"rows": []}
     profile = cProfile.Profile()
     with tempfile.TemporaryDirectory() as cache, Judge(Path(cache)) as judge:
         if options.profile:
             profile.enable()
         for name in options.problems.split(","):
             for figure in rows(judge, name, target):
+                figures["rows"].append({"target": target} | figure)
                 print(json.dumps(figure), file=sys.stderr, flush=True)
-                figures["rows"].append(figure)
         profile.disable()
     if options.profile:
         text = io.StringIO()

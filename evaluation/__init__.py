@@ -1,7 +1,7 @@
 """The judge: compile, run, verify and time a candidate that may be wrong, hang, crash or cheat.
 
-evaluate.py       the story: Judge.evaluate = compile, run, verify, time; compare.py, report.py
-machine.py        its machine; session.py, slot.py, trial.py: a problem, a worker, a candidate
+evaluate.py       the story: Judge.evaluate = compile, run, verify, time; compare.py
+machine.py        tools, device; session.py, slots.py: a problem; evaluation.py: a candidate's value
 problem/          a problem: its declaration, its inputs
 compile/          source text -> shared object
 confined/         confined processes; worker.py is the untrusted side
