@@ -27,6 +27,7 @@ class Times:
     serial: TimeEstimate
     target: Target
     metric: Metric
+    is_glance: bool = False  # so few calls that nothing is made of how they scatter
 
     @property
     def level(self) -> TimeEstimate:
@@ -52,7 +53,7 @@ class Times:
     @property
     def doubt(self) -> str:
         """Why the times mean nothing, in words; "" where they do."""
-        if self.censored:
+        if self.censored or self.is_glance:
             return ""
         if any(series.short for series in self.own):
             return (

@@ -17,8 +17,7 @@ class Failure:
 class Budget:
     """Seconds that all commands to a candidate's workers may take together.
 
-    Without it a candidate that dawdles in each load and call holds the judge for minutes. What the
-    judge does besides is not counted: that is not the candidate's fault.
+    One that dawdles in each of them would hold the judge for minutes. What that does is its own.
     """
 
     seconds: float

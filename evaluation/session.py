@@ -212,8 +212,9 @@ class Session:
                 self.time_serial()
         if isinstance(result, Failure):
             return replace(evaluation, failure=result, load=load)
-        times = Times(result.series, self.serial_level, target.name, self.problem.metric)
-        return replace(evaluation, times=times, load=load, ended_at_glance=result.ended_at_glance)
+        ended, metric = result.ended_at_glance, self.problem.metric
+        times = Times(result.series, self.serial_level, target.name, metric, is_glance=ended)
+        return replace(evaluation, times=times, load=load, ended_at_glance=ended)
 
     def time_again(self, evaluation: Evaluation) -> Evaluation:
         """Time right code in fresh workers once more, as its times mean little."""

@@ -43,8 +43,7 @@ class SessionRules:
     seed: int
     defences: Defences
     limits: JudgeLimits
-    surroundings: Surroundings = field(default_factory=Surroundings)
-    """What surrounds its candidates' workers."""
+    surroundings: Surroundings = field(default_factory=Surroundings)  # of candidates' workers
     judge_cores: frozenset[int] | None = None  # what the judge keeps to while it times
     monitor: GpuMonitor | None = None
 

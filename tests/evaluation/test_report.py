@@ -34,5 +34,11 @@ def test_a_report_says_that_more_than_calls_was_counted() -> None:
     assert replace(told, own=both).facts()[WHOLE] == "whole batches"
 
 
+def test_nothing_is_made_of_how_a_glance_scatters() -> None:
+    noisy = times((1.0, 9.0), serial=0.9)
+    assert noisy.doubt
+    assert not replace(noisy, is_glance=True).doubt
+
+
 def test_times_that_are_well_known_need_no_words() -> None:
     assert "noise" not in times(*[(1.0, 1.0, 1.0)] * 40).facts()

@@ -179,7 +179,7 @@ def test_work_is_waited_for_inside_the_timed_call(cache: Path, on_device: Proble
         report = judge.evaluate(Candidate("cuda", code), on_device)
     assert passed(report), report.diagnosis
     assert report.timing is not None
-    assert report.timing.median > 0.02
+    assert report.timing.median > 0.015, "what is taken off scatters on a busy machine"
 
 
 @pytest.mark.usefixtures("pretended_gpu")
