@@ -43,7 +43,7 @@ from regraph_kg.evaluation.timing.timing import (
 )
 from regraph_kg.evaluation.timing.turns import measure_in_turn
 from regraph_kg.evaluation.verify.reference import Case, References
-from regraph_kg.evaluation.verify.secret_shapes import secret_shapes
+from regraph_kg.evaluation.verify.secret_shapes import is_meant, secret_shapes
 from regraph_kg.evaluation.verify.timed_inputs import Contents
 from regraph_kg.evaluation.verify.verify import check_shapes, plan
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
@@ -54,8 +54,7 @@ _BASELINE_SECONDS = 120.0
 _BASELINE_RULE = StopRule(0.25, 0.01, least=3)
 _SHORT_WARM_UP = WarmUp(seconds=0.05, least=2, change=0.05)  # on a CPU: there are several workers
 _GLANCE_WARM_UP = WarmUp(seconds=0.02, least=1, change=1.0)  # it only asks for the fastest call
-_GLANCE_SAMPLES = 2
-_CLEARLY_SLOWER = 1.1  # times the incumbent's: what a glance's fastest sample must exceed
+_GLANCE_SAMPLES, _CLEARLY_SLOWER = 2, 1.1  # at least; so many times the incumbent's time all take
 _CENSORED_ABOVE = 3.0  # times the incumbent's, else the serial code's
 _FIRST_WORKERS, _BASELINE_WORKERS = 3, 4
 """Workers of the baseline: one is new for each candidate until there are so many; at most."""
@@ -101,7 +100,8 @@ class Session:
         self._programs, self._rules, self._threads = programs, rules, threads
         self._shapes = check_shapes(problem, rules.seed, rules.defences)
         self._contents = Contents(problem, rules.seed)
-        secret = secret_shapes(problem, random.Random(rules.seed + 1))
+        drawn = secret_shapes(problem, random.Random(rules.seed + 1))
+        secret = [sizes for sizes in drawn if is_meant(problem, sizes)]
         shapes = [*self._shapes, problem.sizes.time, *secret]
         self._references = References(
             problem, programs.reference, shapes, rules.limits, self._contents

@@ -229,7 +229,7 @@ class Verdicts:
         if text not in self._glanced:
             return None, Cost()
         # without a time to beat the judge goes beyond the glance
-        reports = yield from self._reports(Candidate(self._task.target, code), None)
+        reports = yield from self._reports(Candidate(self._task.target, code), None, text)
         if text not in self._glanced:  # another walk has waited for the same report
             return self._verdicts[text], Cost()
         self._glanced.remove(text)
@@ -294,7 +294,7 @@ class Verdicts:
 
     def _evaluate(self, code: str, text: str, rival: str | None) -> Effects[Cost]:
         candidate = Candidate(self._task.target, code, rival)
-        reports = yield from self._reports(candidate, self._best_seconds)
+        reports = yield from self._reports(candidate, self._best_seconds, text)
         if text in self._verdicts:  # an equal code's verdict, which came in just before
             return Cost()
         if reports[-1].grade == "glance" and reports[-1].outcome.is_right:
@@ -302,12 +302,15 @@ class Verdicts:
         self._remember(text, candidate, reports[-1])
         return self._charge(reports)
 
-    def _reports(self, candidate: Candidate, incumbent: float | None) -> Effects[list[EvalReport]]:
+    def _reports(
+        self, candidate: Candidate, incumbent: float | None, text: str
+    ) -> Effects[list[EvalReport]]:
         """The reports on code: two where our machine spoiled the first timing."""
         reports = [(yield from judged(candidate, incumbent))]
         noisy = reports[0].outcome.is_right and not (reports[0].passed and reports[0].is_known)
         # noise is ours, not the candidate's; taken in turn with the fastest it may cancel out
-        if noisy and reports[0].grade != "glance":
+        is_open = text not in self._verdicts or text in self._glanced
+        if noisy and is_open and reports[0].grade != "glance":
             again = replace(candidate, rival=candidate.rival or self._fastest)
             reports.append((yield from judged(again, incumbent)))
         return reports

@@ -72,7 +72,8 @@ def around(problem: Problem, value: int, names: Sequence[str], rng: random.Rando
                 rest *= sizes[name]
             sizes[last] = value // rest + 1 if above else (value - 1) // rest
             is_extent = 1 <= sizes[last] <= timed[last]
-            if is_extent and _fits(problem, sizes, _MOST_AROUND_BYTES):
+            fits = is_extent and _fits(problem, sizes, _MOST_AROUND_BYTES)
+            if fits and is_meant(problem, sizes):
                 shapes.append(sizes)
                 break
     return shapes
@@ -136,9 +137,11 @@ def _near_power(low: int, high: int, most: int, rng: random.Random) -> int:
 def _fits(problem: Problem, sizes: Sizes, most: int = _MOST_BYTES) -> bool:
     flop = problem.work.flop
     is_quick = flop is None or size_of(flop, sizes) <= _MOST_FLOP
-    fits = is_quick and problem.nbytes(sizes) <= most and _is_possible(problem, sizes)
-    if not fits:
-        return False
+    return is_quick and problem.nbytes(sizes) <= most and _is_possible(problem, sizes)
+
+
+def is_meant(problem: Problem, sizes: Sizes) -> bool:
+    """Whether sums have about as many terms for what is declared as at some declared shape."""
     declared = (*problem.sizes.check, problem.sizes.time)
     return _load(problem, sizes) <= _MOST_LOAD * max(_load(problem, each) for each in declared)
 

@@ -6,6 +6,7 @@ disturbs only what is timed: `wait_for_leaving` comes before that, and at a judg
 """
 
 import contextlib
+import fcntl
 import os
 import signal
 import threading
@@ -14,12 +15,12 @@ from pathlib import Path
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.worker.handshake import wake
-from regraph_kg.evaluation.worker.spawn import Start, filled
+from regraph_kg.evaluation.worker.spawn import Start
 from regraph_kg.models.text import quoted
 
-_KEPT_OUTPUT = 4096
+_KEPT_OUTPUT, _POLL_SECONDS = 4096, 0.001
 _SEALABLE = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
-_POLL_SECONDS = 0.001
+_SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
 _leaving = set["WorkerProcess"]()  # processes of this judge that were told to end
 
 
@@ -46,9 +47,12 @@ class WorkerProcess:
     def fill(self, library: Path) -> int:
         """Write a library into its anonymous file, sealed against change: the descriptor."""
         try:
-            return filled(self._file, library)
+            with open(self._file, "wb", closefd=False) as file:
+                file.write(library.read_bytes())
         except OSError as error:
             raise ToolError(f"{library}: {error.strerror}; run again") from None
+        fcntl.fcntl(self._file, fcntl.F_ADD_SEALS, _SEALS)
+        return self._file
 
     def hand_over(self) -> None:
         """Close our end of that file: only the process has it from then on."""

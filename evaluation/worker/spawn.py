@@ -4,7 +4,6 @@ It inherits the shared memory and the empty anonymous file for its candidate, no
 environment is an allowlist.
 """
 
-import fcntl
 import json
 import os
 import subprocess
@@ -135,12 +134,3 @@ def _nowhere() -> int:
         return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     finally:
         os.rmdir(path)
-
-
-def filled(descriptor: int, library: Path) -> int:
-    """The anonymous file with the library's bytes, sealed against further change."""
-    with open(descriptor, "wb", closefd=False) as file:
-        file.write(library.read_bytes())
-    seals = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
-    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
-    return descriptor

@@ -66,3 +66,27 @@ def test_the_ends_of_processes_are_waited_for_once_a_judge_closes(cache: Path) -
     start = time.monotonic()
     wait_for_leaving(5)
     assert time.monotonic() - start < 1, "there is nothing to wait for"
+
+
+POOL = """
+static std::atomic<int> asked{0};
+static bool helped = (std::thread([] { for (;;) %s; }).detach(), true);
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("waits", "outcomes"),
+    [
+        ("while (asked.load() == 0) {}", {Outcome.SUSPICIOUS}),
+        ("std::this_thread::sleep_for(std::chrono::seconds(1))", {Outcome.PASSED}),
+    ],
+)
+def test_threads_that_work_on_after_a_call_are_told(
+    judge: Judge, waits: str, outcomes: set[Outcome]
+) -> None:
+    head = f"#include <atomic>\n#include <chrono>\n#include <thread>\n{POOL % waits}"
+    code = scale_source(f"(void)helped; {RIGHT}", head)
+    report = judge.evaluate(Candidate("openmp", code), problem_named("scale"))
+    assert report.outcome in {*outcomes, Outcome.UNSTABLE_TIMING}, report.diagnosis
+    assert report.outcome is not Outcome.UNSTABLE_TIMING or Outcome.PASSED in outcomes
