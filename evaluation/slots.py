@@ -134,8 +134,7 @@ class Slot:
 
 _SPARES, _FEW_SPARES, _LEAVING = 4, 1, 3  # workers that warm up, and that are taken down meanwhile
 _LARGE_BYTES = 256 * 2**20  # above this much shared memory a slot, one spare worker is enough
-_SMALL_BYTES = 64 * 2**20
-"""Below this, of arrays of the timing shape, workers for the CPU are started ahead as well."""
+_SMALL_BYTES = 64 * 2**20  # below this, of the timing shape's arrays, those for a CPU are ahead too
 _POLL_SECONDS, SETTLE_SECONDS = 0.001, 90.0
 
 

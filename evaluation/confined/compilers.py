@@ -123,6 +123,7 @@ def _end_group(number: int, frame: "FrameType | None") -> "NoReturn":
 
 def abandoned(child: int, name: str, above: int) -> "NoReturn":
     """The judge has died: end all of this, then remove the folder that it made for it."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # one comes for each thread of the judge
     try:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
