@@ -242,7 +242,8 @@ def test_who_computes_for_later_calls_of_a_batch_gains_nothing(
         report = judge.evaluate(Candidate("cuda", code), on_device)
     assert passed(report), report.diagnosis
     assert report.timing
-    assert (report.timing.median > 0.00049) is defended, report.timing.median
+    # one for eight: 0.00007; what is taken off scatters on a busy machine
+    assert (report.timing.median > 0.0003) is defended, report.timing.median
 
 
 @pytest.mark.usefixtures("pretended_gpu")
