@@ -138,7 +138,7 @@ def test_the_live_judge_and_its_verdicts_replayed_tell_the_same(grown: Lab) -> N
     first = json.loads(live.out)
     assert live.code == (0 if first["improved"] else 1)  # a busy machine may be sure of nothing
     assert first["judge"] == "live"
-    # code whose time a busy machine does not know is no state, and a search may end before its budget
+    # a busy machine may know no time of some code, which then is no state to go on from
     assert 0 < first["cost"]["calls"] <= 5
     assert first["cost"]["judge_seconds"] > 0
     again = grown.run(*words, "--set", f"run.judge={grown.traces()[0]}", "--runs", "again")
