@@ -264,7 +264,7 @@ class Session:
         code, rival, times = evaluation.candidate.code, evaluation.candidate.rival, evaluation.times
         if times is None or times.whole:
             return evaluation
-        if not evaluation.ended_at_glance:
+        if not (evaluation.ended_at_glance or times.doubt):
             self._levels[code_hash(code)] = times.level
         known = self._levels.get(code_hash(rival)) if rival else None
         if rival is None or known is None:

@@ -87,7 +87,7 @@ class WorkerProcess:
     @property
     def has_ended(self) -> bool:
         """Whether it has ended, without reaping it: its id stays its own until then."""
-        if self._process.returncode is not None:
+        if self._is_ending or self._process.returncode is not None:  # its reader may reap it
             return True
         options = os.WEXITED | os.WNOHANG | os.WNOWAIT
         return os.waitid(os.P_PID, self.pid, options) is not None
@@ -115,8 +115,8 @@ class WorkerProcess:
 
 def leaving() -> int:
     """Count of processes that were told to end, and are still there."""
-    for process in [process for process in _leaving if process.is_gone]:
-        _leaving.discard(process)
+    # a copy: other threads end workers meanwhile
+    _leaving.difference_update([process for process in [*_leaving] if process.is_gone])
     return len(_leaving)
 
 
