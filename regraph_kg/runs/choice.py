@@ -22,7 +22,7 @@ BY_FILE_PARALLEL, BY_FILE_SHARE = 8, 4
 """Most calls at once by file, and the share of all calls that they may be: later calls must
 know of earlier ones."""
 FAST_LIMITS: Mapping[str, float] = {"calls": 12, "seconds": 60.0}  # of --fast, unless given
-FAST_SETTINGS: Mapping[str, int] = {"steps": 3, "patience": 3}
+FAST_SETTINGS: Mapping[str, int] = {"steps": 3}
 """Settings of --fast, as far as the method has them. Depth and repairs stay: a dozen calls
 without them find less in simulated worlds (docs/dev/LOG.md)."""
 

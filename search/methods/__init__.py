@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 METHODS: Mapping[str, str] = {
     "cot": "As standard, but the prompt has the model reason step by step before it writes.",
-    "fsr": "Serial refinement: a better version of the best code, told how earlier rounds ended.",
     "mcgs": "Monte Carlo graph search: the step of the largest expected improvement is next.",
     "mcgs-paper": "The paper's MCGS: selection by P-UCB, rollouts; every step is a new call.",
     "rag": "The examples nearest to the serial code stand in every prompt; the best of n counts.",
@@ -64,15 +63,10 @@ def read_settings(raw: Mapping[str, Any]) -> MethodSettings:
 @cache
 def _kinds() -> Mapping[str, MethodKind]:
     # they load the prompts and a parser, which help texts and most commands do not need
-    from regraph_kg.search.methods import (  # noqa: PLC0415
-        fsr,
-        mcgs,
-        samples,
-    )
+    from regraph_kg.search.methods import mcgs, samples  # noqa: PLC0415
 
     return {
         "cot": MethodKind(samples.CotSettings, samples.cot),
-        "fsr": MethodKind(fsr.FsrSettings, fsr.Fsr),
         # three rules of one search
         "mcgs": MethodKind(mcgs.McgsSettings, mcgs.improving, needs="graph"),
         "mcgs-paper": MethodKind(mcgs.PaperSettings, mcgs.papers, needs="graph"),

@@ -3,8 +3,7 @@
 Known failures are those in the graph and those of this run. A prompt warns of failures on code like
 its own (`LIKE_FAILED`), most similar first, and of failures on the code of several problems.
 Failures whose texts differ only in numbers are one failure. Not here: the advice of methods without
-a graph (render.py), which feed failures back themselves; answers without code, which say nothing of
-a transition.
+a graph (render.py); answers without code, which say nothing of a transition.
 """
 
 import re

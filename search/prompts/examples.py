@@ -21,7 +21,6 @@ FOLDER = Path(__file__).parent
 LIKE = 0.2  # least likeness of an example to the current code: docs/methods.md has the figures
 DEVICE_CHARACTERS = 60
 BYTES_A_TOKEN = 3  # an estimate for code: bytes of UTF-8 in one token
-DIFF_LINES = 80  # a change's diff is cut here: small models lose the thread in long ones
 REASONING_CHARACTERS = 300
 DIAGNOSIS_CHARACTERS = 200  # most characters of a diagnosis, except that of the last failure
 
@@ -63,18 +62,6 @@ def examples_shown(
             shown.append(text)
             tokens_left -= estimated_tokens(text)
     return shown
-
-
-def change(before: str, after: str) -> str:
-    """`after` in a fence: as a diff to `before`, or in full where that is not longer."""
-    lines = diff_lines(before, after)
-    if not lines:
-        return "(unchanged)"
-    if len(lines) > DIFF_LINES:
-        lines = [*lines[:DIFF_LINES], "..."]
-    diff = fill("diff", diff="\n".join(lines))
-    text = fill("full", code=after.strip())
-    return text if len(text) <= len(diff) else diff
 
 
 def diff_lines(before: str, after: str) -> list[str]:

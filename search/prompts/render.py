@@ -21,9 +21,7 @@ from regraph_kg.models.run import Task
 from regraph_kg.search.prompts.beginning import STOP, beginning, remainder
 from regraph_kg.search.prompts.by_rule import carried_out
 from regraph_kg.search.prompts.examples import (
-    DIAGNOSIS_CHARACTERS,
     FOLDER,
-    change,
     choose_examples,
     estimated_tokens,
     examples_shown,
@@ -42,8 +40,6 @@ Recent history: 6 (2026-11) the part of a port; lean texts, an answer that is be
 begun up to the place that the recipe names, techniques in part; 8 (2026-11) steps by rule; 9
 (2026-11) neither variants nor what was tried before, no verdict of the model.
 """
-"""Limits for one idea of a model, and for all earlier ideas together: the rest is cut."""
-FEEDBACK_TOKENS = 2000  # limit for all earlier rounds of a method that feeds them back
 MACHINE_CHARACTERS = 300
 _ERROR = ": error: "  # a mark in each compiler line that begins an error
 
@@ -55,14 +51,6 @@ class FailedAnswer:
     outcome: Outcome
     diagnosis: str
     code: str | None  # the failed answer's code; None where it held none
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """Measured code; `speedup` is the current code's time over its time."""
-
-    code: str
-    speedup: float
 
 
 def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
@@ -166,24 +154,6 @@ def rag_advice(
     return (Paragraph(fill("rag")), *(Paragraph(example, Priority.EXAMPLES) for example in shown))
 
 
-def feedback_advice(history: Sequence[Variant | FailedAnswer], code: str = "") -> str:
-    """The part of a prompt about the results of earlier rounds, oldest first.
-
-    Variants are shown as changes of `code`, the current one, where that is shorter; of too many
-    rounds the latest.
-    """
-    rounds: list[str] = []
-    budget = FEEDBACK_TOKENS
-    # the latest rounds count most, so they are taken first while there is room
-    for attempt in reversed(history):
-        text = _round(attempt, code)
-        budget -= estimated_tokens(text)
-        if budget < 0:
-            break
-        rounds.insert(0, text)
-    return fill("feedback", rounds="\n".join(rounds)) if rounds else free_advice()
-
-
 def prompts_id() -> str:
     """Version and digest of the templates: runs with different prompts are not compared."""
     digest = hashlib.sha256()
@@ -218,13 +188,3 @@ def first_error(diagnosis: str) -> str:
     lines = diagnosis.splitlines()
     places = [number for number, line in enumerate(lines) if _ERROR in line]
     return "\n".join(lines[: places[1]]) if len(places) > 1 else diagnosis
-
-
-def _round(attempt: Variant | FailedAnswer, code: str) -> str:
-    """A measured or failed version, as a change of `code`."""
-    if isinstance(attempt, Variant):
-        return f"{attempt.speedup:.2f}x:\n{change(code, attempt.code)}"
-    text = failure_text(
-        "round_failed", attempt.outcome, short(attempt.diagnosis, DIAGNOSIS_CHARACTERS)
-    )
-    return text if attempt.code is None else f"{text}\n{change(code, attempt.code)}"

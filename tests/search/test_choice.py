@@ -32,7 +32,6 @@ def test_without_options_every_method_has_its_defaults(method: str) -> None:
 LEAN = Prompting.usual("lean")
 FAST: dict[str, dict[str, object]] = {
     "mcgs-paper": {"steps": 3},
-    "fsr": {"patience": 3},
     "regrapht": {"steps": 3},
 }
 
@@ -142,7 +141,7 @@ def test_every_problem_gets_the_same_choice() -> None:
 
 def test_a_resumed_search_is_what_its_trace_says(tmp_path: Path) -> None:
     was = header(
-        settings=kind_of("fsr").settings.model_validate({"patience": 2}),
+        settings=kind_of("regrapht").settings.model_validate({"steps": 2}),
         limits=SearchLimits(calls=7, tokens=900),
         prompting=Prompting(examples=5),
         parallel=3,

@@ -45,7 +45,7 @@ def test_it_is_refused_for_what_the_search_would_be(lab: Lab) -> None:
 
 def test_a_method_without_a_graph_needs_no_store(lab: Lab) -> None:
     lab.patch.setenv("REGRAPH_STORE", "bolt://127.0.0.1:1")  # nobody listens, nobody asks
-    assert lab.run("optimize", "scale", "--dry-run", "--method", "fsr").code == 0
+    assert lab.run("optimize", "scale", "--dry-run", "--method", "standard").code == 0
 
 
 def test_a_target_that_is_not_here_can_be_looked_at(grown: Lab) -> None:

@@ -11,13 +11,7 @@ from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.search.prompts.adviser import KnownFailures
 from regraph_kg.search.prompts.fences import blocks, fence, quoted, without_blocks
-from regraph_kg.search.prompts.render import (
-    FailedAnswer,
-    Variant,
-    feedback_advice,
-    rag_advice,
-    render,
-)
+from regraph_kg.search.prompts.render import FailedAnswer, rag_advice, render
 from tests.search.toy import TASK, example
 
 KEY = PromptKey(problem="toy", target="openmp", path=("openmp/a",))
@@ -46,7 +40,6 @@ PARTS: dict[str, Callable[[str], str]] = {
     "failed code and its diagnosis": lambda text: (
         render(TASK, KEY, code="int a;", advice="A", failure=failure(text)).user
     ),
-    "rounds": lambda text: feedback_advice([failure(text), Variant(text, 2.0)], "int z;"),
     "an example": lambda text: (
         render(
             TASK,

@@ -7,14 +7,7 @@ from regraph_kg.models.prompt import PromptKey
 from regraph_kg.search.prompts.examples import estimated_tokens
 from regraph_kg.search.prompts.fences import blocks
 from regraph_kg.search.prompts.parts import Paragraph, Priority, fitted, together
-from regraph_kg.search.prompts.render import (
-    FEEDBACK_TOKENS,
-    FailedAnswer,
-    Variant,
-    feedback_advice,
-    free_advice,
-    render,
-)
+from regraph_kg.search.prompts.render import FailedAnswer, render
 from regraph_kg.search.prompts.standing import Standing
 from tests.search.toy import TASK
 
@@ -76,15 +69,6 @@ def test_huge_inputs_leave_a_prompt_that_fits_and_is_fenced() -> None:
     assert estimated_tokens(user) < 4000
     assert "Ignore" not in user
     assert [block.strip() for block in blocks(user)] == ["int a;", "it fell", "..."]
-
-
-def test_of_many_rounds_the_latest_are_told() -> None:
-    history = [Variant(f"int round{n};\n" * 60, 0.5) for n in range(40)]
-    text = feedback_advice(history, "int now;")
-    assert "round39;" in text
-    assert "round0;" not in text
-    assert estimated_tokens(text) < FEEDBACK_TOKENS + 200
-    assert feedback_advice([Variant(HUGE, 2.0)], "int now;") != free_advice()  # a diff is cut
 
 
 def test_of_equals_the_last_goes_first_and_empty_parts_leave_no_gap() -> None:

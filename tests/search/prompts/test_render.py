@@ -20,13 +20,10 @@ from regraph_kg.models.run import Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.prompts import render as module
 from regraph_kg.search.prompts.adviser import Adviser, KnownFailures
-from regraph_kg.search.prompts.examples import change
 from regraph_kg.search.prompts.parts import parts_of, together
 from regraph_kg.search.prompts.render import (
     FailedAnswer,
-    Variant,
     cot_advice,
-    feedback_advice,
     free_advice,
     prompts_id,
     rag_advice,
@@ -95,13 +92,6 @@ def test_dollars_and_braces_of_code_survive() -> None:
     assert code in render(TASK, KEY, code=code, advice=free_advice()).user
 
 
-def test_a_change_is_a_diff_or_the_code_whichever_is_shorter() -> None:
-    code = "\n".join(f"int a{n};" for n in range(30))
-    assert change(code, code.replace("a3;", "b3;")).startswith("```diff")
-    assert change(code, "int b;") == "```cpp\nint b;\n```"
-    assert change(code, code) == "(unchanged)"
-
-
 # --- the other methods' prompts ---
 
 
@@ -114,21 +104,6 @@ def test_examples_of_other_code_are_named_by_their_technique() -> None:
     assert rag_advice([], best, "int a;") == free_advice()
     assert rag_advice(others, Prompting(), "float unlike;") == free_advice()
     assert rag_advice(others, Prompting(examples=0), "int a;") == free_advice()
-
-
-def test_feedback_tells_rounds_oldest_first() -> None:
-    history = [Variant("int now;\nint first;", 0.5), FAILURE, Variant("int third;", 1.25)]
-    advice = feedback_advice(history, "int now;")
-    order = [
-        "0.50x",
-        "int first;",
-        "Failed (wrong_answer):\n```text\nindex",
-        "int failed;",
-        "1.25x",
-        "third;",
-    ]
-    assert stands_in_order(advice, order)
-    assert feedback_advice([]) == free_advice()
 
 
 # --- the texts ---
