@@ -1,5 +1,5 @@
 // Texts and codes of examples without a vector. Where only statistics are disclosed, there is
-// nothing to embed; `before` is null where no code is disclosed.
+// nothing to embed.
 // Parameters: rows [{source, target}].
 // Columns: source, target, id, name, definition, label, reasoning, detail, before.
 UNWIND $rows AS row

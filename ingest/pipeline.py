@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from regraph_kg.errors import BadInput
 from regraph_kg.ingest.cascade import Cascade, CodeReader, by_code
-from regraph_kg.ingest.disclose import disclosed
+from regraph_kg.ingest.disclose import statistics_of
 from regraph_kg.ingest.plan import plan
 from regraph_kg.ingest.read import Accepted, Rejected
 from regraph_kg.models.graph import MergeCounts, MergePlan
@@ -119,7 +119,8 @@ def planned(
     if read is not None:
         labels = by_code(labels, trajectory, known, read)
     findings = labels.findings
-    trajectory, labels = disclosed(trajectory, labels, disclose, known)
+    if disclose == "statistics" and trajectory.disclosed == "code":
+        trajectory, labels = statistics_of(trajectory, labels, known)
     made = plan(trajectory, labels.steps, labels.failures, known, created, labels.coined)
     return made, findings
 

@@ -12,7 +12,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
@@ -67,7 +67,7 @@ class Settings(BaseModel):
     corpus: Path | None = None
     """Folder with problems/, trajectories/, recorded/ and techniques.json; None: the shipped."""
     disclose: Disclosure = "code"
-    """What of a trajectory enters the graph: "code", "diff" or "statistics" (docs/curation.md)."""
+    """What of a trajectory enters the graph: "code" (all) or "statistics" (docs/curation.md)."""
     model: str = "recorded"
     """"recorded", "ollama:NAME", "openai:NAME" or "batch:FOLDER"."""
     ollama_url: str = "http://127.0.0.1:11434"
@@ -128,12 +128,10 @@ def read_settings(**flags: object) -> Settings:
             f" token and run code here: {_trusted('workers')}"
         )
     # a project's folder may tell less of the user's sources, never more
-    order: list[object] = list(get_args(Disclosure))
-    folder, user = values.get("disclose"), layers["user"].get("disclose")
-    known = origins.get("disclose") == "folder" and user in order and folder in order
-    if known and order.index(folder) < order.index(user):
+    wider = origins.get("disclose") == "folder" and values["disclose"] == "code"
+    if wider and layers["user"].get("disclose") == "statistics":
         raise BadInput(
-            f"{FILE} of this folder says disclose {folder!r}, your own settings {user!r}, which"
+            f'{FILE} of this folder says disclose "code", your own settings "statistics", which'
             f" tells less: {_trusted('disclose')}"
         )
     try:

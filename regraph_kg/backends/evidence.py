@@ -5,7 +5,6 @@ texts of all steps, which no writer changes. A TRANSITION repeats a step for rea
 A step's measurements are ordered by time.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -142,10 +141,6 @@ class Evidence:
 
 def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]:
     """Properties of the (:Trajectory) node with id `key`; nulls are left out by the store."""
-    # The sender's own fields, except those of measurements and failures, which hold their own.
-    steps = {str(number): step.own for number, step in enumerate(trajectory.steps, 1) if step.own}
-    by_place = {"trajectory": trajectory.own, "source": trajectory.source.own, "steps": steps}
-    present = {place: fields for place, fields in by_place.items() if fields}
     return {
         "id": key,
         "ref": trajectory.ref,
@@ -153,7 +148,6 @@ def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]
         "target": trajectory.target,
         "disclosed": stored_disclosure(trajectory.disclosed),
         **trajectory.source.model_dump(include=_SOURCE),
-        "own": json.dumps(present) if present else None,
         "learner": evidence.learner,
         "steps": len(trajectory.steps),
         "path": list(evidence.path),
@@ -173,7 +167,6 @@ def steps_node(plan: MergePlan, key: str) -> dict[str, Any]:
         "reasonings": [step.reasoning for step in steps],
         "details": [step.detail for step in steps],
         "codes": [step.code for step in steps],
-        "diffs": [step.diff for step in steps],
     }
 
 
@@ -189,7 +182,6 @@ def example(
         "problem": node["problem"],
         "before": (steps["codes"][at - 1] if at else steps["serial"]) or None,
         "after": steps["codes"][at] or None,
-        "diff": steps["diffs"][at] or None,
         "disclosed": node.get("disclosed"),
         "reasoning": steps["reasonings"][at],
         "detail": steps["details"][at],
@@ -215,10 +207,8 @@ def trajectory(
     `codes` are those of its (:Failure) nodes that keep one, by node id.
     """
     evidence = Evidence.read(node)
-    fields = json.loads(node.get("own") or "{}")
     return Trajectory.model_validate(
-        fields.get("trajectory", {})
-        | {
+        {
             "schema": 1,
             "ref": node.get("ref"),
             "target": node["target"],
@@ -226,19 +216,16 @@ def trajectory(
             "disclosed": node.get("disclosed") or "code",
             "content": node["id"] if node.get("disclosed") else None,
             "serial": steps["serial"],
-            "source": fields.get("source", {})
-            | {name: node[name] for name in _SOURCE}
+            "source": {name: node[name] for name in _SOURCE}
             | {"learned": evidence.learner is not None},
             "steps": [
-                fields.get("steps", {}).get(str(number), {})
-                | {
+                {
                     "label": steps["labels"][number - 1],
                     "technique": evidence.path[number],
                     "also": steps["also"][number - 1].split(),
                     "reasoning": steps["reasonings"][number - 1],
                     "detail": steps["details"][number - 1],
                     "code": steps["codes"][number - 1],
-                    "diff": steps["diffs"][number - 1],
                     "measurements": measured,
                 }
                 for number, measured in enumerate(evidence.measurements, 1)

@@ -220,7 +220,7 @@ def _portions(bolt: Bolt) -> Iterator[tuple[list[GraphRow], EmbeddingProgress]]:
 
 def _with_vectors(rows: Sequence[GraphRow], embed: Embed) -> list[GraphRow]:
     """Rows of examples to embed -> rows of pairs with their examples' vectors."""
-    texts = [(text_of(row), row["before"]) for row in rows]  # None: not disclosed
+    texts = [(text_of(row), row["before"]) for row in rows]  # None: being made
     distinct = list(dict.fromkeys(filter(None, chain.from_iterable(texts))))  # codes recur
     by_text = dict(zip(distinct, map(floats, embed(distinct)), strict=True))
     pairs: dict[Pair, dict[str, GraphRow]] = {}

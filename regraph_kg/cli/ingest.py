@@ -31,9 +31,7 @@ AGAIN = "run the same command again: what the graph has is not added twice"
 
 def ingest(  # noqa: PLR0913 (a command's options)
     *,
-    files: Annotated[
-        list[Path] | None, argument("Trajectory JSONL, or step lists.", metavar="FILE...")
-    ] = None,
+    files: Annotated[list[Path] | None, argument("Trajectory JSONL.", metavar="FILE...")] = None,
     starter: Annotated[bool, option("The starter graph that comes with regraph, too.")] = False,
     vocabulary: Annotated[
         Path | None, option("List of techniques.", show_default="techniques.json of the corpus")
@@ -52,7 +50,7 @@ def ingest(  # noqa: PLR0913 (a command's options)
     disclose: Annotated[
         Disclosure | None,
         option(
-            "What of FILEs enters the graph: all, diffs in place of code, or counts alone.",
+            "What of FILEs enters the graph: all, or counts alone.",
             show_default="REGRAPH_DISCLOSE",
         ),
     ] = None,
@@ -62,21 +60,19 @@ def ingest(  # noqa: PLR0913 (a command's options)
     dry_run: Annotated[bool, option("Only print what each name would be taken for.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Grow the graph from FILEs: Trajectory JSONL, or step lists [{think, method, detail, code}].
+    """Grow the graph from FILEs: Trajectory JSONL, one object a line.
 
     A bad line stops nothing: it goes to FILE.rejected.jsonl with its number and the reason. What
     the graph knows already is not added twice, so that an interrupted ingest is simply run again;
     several may run at once. Measurements in FILEs are believed, whoever made them: ingest what you
     trust (regraph docs SECURITY). All of it: regraph docs ingest.
 
-    What a step list does not say stands beside it in FILE.toml: problem, target, serial.
-
     The names of techniques are looked up: "exact" knows them by id, name and alias; "lexical" also
     in other words; "model" asks a language model about the rest, once for each name. What none
     recognizes becomes a new technique, to be reviewed. With answers by file, nothing is added
     before all of them are there.
 
-    With --disclose diff or statistics the graph never sees the code of FILEs; what of it can still
+    With --disclose statistics the graph never sees the code of FILEs; what of it can still
     be told or guessed: regraph docs curation.
 
     --rebuild takes no FILE: it reads every trajectory of the graph, looks its names up in today's

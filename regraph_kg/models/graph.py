@@ -213,8 +213,7 @@ class Example:
     learner: str | None = None  #: the model whose search it was learned from; None for a given one
     verified_on: tuple[str, ...] = ()  #: devices, sorted
     effects: tuple[float, ...] = ()  #: the latest on each of them; `UNTIMED` where unknown
-    disclosed: Disclosure = "code"  #: less than "code" leaves out `before` and `after`
-    diff: str = ""  #: the disclosed difference in place of the two codes
+    disclosed: Disclosure = "code"  #: "statistics" leaves out `before` and `after`
     also: tuple[str, ...] = ()  #: ids of the step's further techniques
 
     @classmethod
@@ -227,7 +226,7 @@ class Example:
     def read(cls, properties: Mapping[str, Any]) -> "Example":
         """From a relationship's properties, and its ends and similarity."""
         values: dict[str, Any] = {field.name: properties.get(field.name) for field in fields(cls)}
-        values |= {name: properties.get(name) or "" for name in ("before", "after", "diff")}
+        values |= {name: properties.get(name) or "" for name in ("before", "after")}
         values["disclosed"] = properties.get("disclosed") or "code"
         lists = ("verified_on", "effects", "also")
         values |= {name: tuple(properties.get(name) or ()) for name in lists}

@@ -1,8 +1,8 @@
 """Trajectory JSONL, version 1: one object a line (graph.md section 1).
 
 History: 1 (2026-11) first version; later in 1: `source.learned` and a measurement's `roofline`,
-absent from older files; the outcome "declined" of a failure; fields of the sender's own (`x_...`,
-outside the identity); `disclosed`, `content` and a step's `diff`; a step's `also`; `ruled_out`.
+absent from older files; the outcome "declined" of a failure; `disclosed` and `content`; a step's
+`also`; `ruled_out`.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, PositiveFloat, StringConstraints, model_validator
 
-from regraph_kg.models.base import Extensible, Frozen, Metric
+from regraph_kg.models.base import Frozen, Metric
 from regraph_kg.models.evaluation import (
     LEAST_SECONDS,
     MOST_SPAN,
@@ -30,14 +30,14 @@ from regraph_kg.models.technique import TechniqueId, start_id
 Text = Annotated[str, StringConstraints(min_length=1, max_length=200_000, pattern=r"^[^\x00]*$")]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
 NoteText = Annotated[str, StringConstraints(max_length=200_000, pattern=r"^[^\x00]*$")]
-Disclosure = Literal["code", "diff", "statistics"]
-"""The disclosed part of a source, the most first; docs/curation.md describes each."""
+Disclosure = Literal["code", "statistics"]
+"""The disclosed part of a source: all, or what docs/curation.md lists."""
 WITHHELD = "(withheld)"  # stands for a step's label where only statistics are disclosed
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Seconds = Annotated[float, Field(ge=1e-12, le=1e12)]  # bounded so that a ratio of two stays finite
 
 
-class Source(Extensible):
+class Source(Frozen):
     """A trajectory's origin; outside its identity."""
 
     model: NoteText = ""
@@ -70,7 +70,7 @@ class RooflinePosition(Frozen):
         return cls(memory=roof.shares.get("memory", 0.0), compute=roof.shares.get("compute", 0.0))
 
 
-class Measurement(Extensible):
+class Measurement(Frozen):
     """One step's code measured once; keyed by device, toolchain, evaluator, run and metric.
 
     A `run` begins with its time (UTC, ISO 8601): of several, the latest tells what a step does.
@@ -150,7 +150,7 @@ def standing(measured: Sequence[Measurement]) -> tuple[Measurement, ...]:
     return tuple(m for m in counted if (m.metric == "call") is (m.device in by_call))
 
 
-class Step(Extensible):
+class Step(Frozen):
     """One optimization step: its technique, its reason, and the code after it."""
 
     label: Name  # the technique's name as the model wrote it
@@ -160,11 +160,10 @@ class Step(Extensible):
     reasoning: NoteText = ""
     detail: NoteText = ""
     code: NoteText = ""  # the whole code after it; empty only where it is not disclosed
-    diff: NoteText = ""  # the removed and added lines, where only these are disclosed
     measurements: tuple[Measurement, ...] = ()
 
 
-class FailedStep(Extensible):
+class FailedStep(Frozen):
     """A step that was tried after `after_step` steps and failed: evidence, never an example.
 
     With the outcome "declined" nothing was tried: the model said that the technique does not apply,
@@ -196,7 +195,7 @@ class FailedStep(Extensible):
         return hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
 
 
-class Trajectory(Extensible):
+class Trajectory(Frozen):
     """Serial code and the steps that made it fast."""
 
     schema_version: Literal[1] = Field(alias="schema")
@@ -235,8 +234,8 @@ class Trajectory(Extensible):
             for place, code in {"serial": self.serial, **codes}.items():
                 if not code:
                     raise ValueError(f"{place}: missing or empty")
-            if self.content or any(step.diff for step in self.steps):
-                raise ValueError('content and diff are for what is disclosed as "diff" or less')
+            if self.content:
+                raise ValueError('content is for what is disclosed as "statistics"')
         elif self.content is None:
             raise ValueError(f'disclosed as "{self.disclosed}", but content says not of what')
         elif place := next(self._too_much(), ""):
@@ -245,8 +244,7 @@ class Trajectory(Extensible):
 
     def _too_much(self) -> Iterator[str]:
         """Places of texts that such a trajectory must not have."""
-        bare = self.disclosed == "statistics"
-        hidden = ("code", "diagnosis") + (("reasoning", "detail", "diff") if bare else ())
+        hidden = ("code", "diagnosis", "reasoning", "detail")
         if self.serial:
             yield "serial"
         parts: dict[str, Step | FailedStep] = {}
@@ -254,7 +252,7 @@ class Trajectory(Extensible):
         parts |= {f"failures.{n}": part for n, part in enumerate(self.failures)}
         for place, part in parts.items():
             yield from (f"{place}.{name}" for name in hidden if getattr(part, name, ""))
-            if bare and (part.label != WITHHELD or not part.technique):
+            if part.label != WITHHELD or not part.technique:
                 yield f"{place} with a label, or without technique"
 
     @property

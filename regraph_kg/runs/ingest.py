@@ -6,29 +6,19 @@ twice, so that an interrupted ingest is simply run again. Not here: lines (inges
 
 import json
 import os
-import shutil
-import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from tempfile import SpooledTemporaryFile, TemporaryFile
+from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING, BinaryIO
 
 from regraph_kg import atomic
 from regraph_kg.errors import BadInput, Environment, ModelError, RegraphError, file_errors
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.cascade import Cascade, CodeReader
-from regraph_kg.ingest.read import (
-    Accepted,
-    FileOrigin,
-    Rejected,
-    read,
-    read_origin,
-    sidecar,
-    split,
-)
+from regraph_kg.ingest.read import Accepted, Rejected, read, split
 from regraph_kg.ingest.relabel.aliases import Label, NameUse, uses_of
 from regraph_kg.models.graph import EmbeddingProgress, Relabelled, RelabelLevel
 from regraph_kg.models.target import Target
@@ -46,8 +36,8 @@ if TYPE_CHECKING:  # only wiring knows a store
 
 REJECTED = ".rejected.jsonl"
 NO_TRAJECTORIES = (
-    "not JSON; give Trajectory JSONL (regraph docs trajectory-schema) or step lists, as UTF-8,"
-    " a packed FILE as <(zcat FILE)"
+    "no lines of JSON; give Trajectory JSONL (regraph docs trajectory-schema), one object a line,"
+    " unpacked, as UTF-8"
 )
 SETTLED_FIRST: tuple[RelabelLevel, ...] = ("lexical", "model")
 """Levels that decide all names before anything is added, so that new names meet each other."""
@@ -130,47 +120,14 @@ class NameVerdict(Relabelled):
     steps: int = 0  # steps and failures that use the name
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    """A file to ingest, and the origin of its step lists."""
-
-    path: Path
-    origin: FileOrigin | None
-    copy: BinaryIO | None = None  # the content of a pipe, which can be read only once
-
-    @contextmanager
-    def open(self) -> Iterator[BinaryIO]:
-        """Open the file at its beginning; it can be opened repeatedly."""
-        if self.copy is not None:
-            self.copy.seek(0)
-            yield self.copy
-            return
-        with self.path.open("rb") as stream:
-            yield stream
-
-    @property
-    def size(self) -> int:
-        return self.path.stat().st_size if self.copy is None else self.copy.seek(0, os.SEEK_END)
-
-    @property
-    def rejected(self) -> Path:
-        """The list of its rejected lines: beside it, or in the working folder for a pipe."""
-        beside = self.path if self.copy is None else Path(self.path.name)
-        return Path(f"{beside}{REJECTED}")
-
-    def lines(self, stream: BinaryIO) -> Iterator[Accepted | Rejected]:
-        return read(split(stream), self.origin)
-
-
 def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -> Story[None]:
     """Merge files into the graph of these settings; `ingested` stays correct on any end.
 
     Embeddings are made afterwards (`embed_new`). `BadInput` for a file that cannot be read, before
     anything is added.
     """
-    with ExitStack() as opened:
-        files = yield from _readable(source, opened)
-        store = opened.enter_context(closing(open_store(settings)))
+    files = yield from _readable(source)
+    with closing(open_store(settings)) as store:
         cascade = yield from _cascade(settings, source, files, store)
         if settings.embedder:
             # another embedder than the graph's is refused now; an unreachable one stops no ingest,
@@ -178,22 +135,21 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
             with suppress(ModelError):
                 embedder_of(settings, store.embedding_space())
         store.add_techniques(cascade.vocabulary.curated)
-        done, total = 0, sum(file.size for file in files)
+        done, total = 0, sum(file.stat().st_size for file in files)
         for file in files:
             portions = _portions(file, cascade, settings.disclose, code_reader(source.level))
             work = WorkDone("ingest", done, total)
             verbatim = settings.disclose == "code"
             yield from _merge(file, portions, store, work, ingested, verbatim=verbatim)
-            done += file.size
+            done += file.stat().st_size
 
 
 def read_names(settings: Settings, source: IngestSource) -> Story[list[NameVerdict]]:
     """What an ingest of files would make of their names; the graph is read and does not change."""
     uses: Counter[tuple[Target, Relabelled]] = Counter()
     made: dict[str, Technique] = {}
-    with ExitStack() as opened:
-        files = yield from _readable(source, opened)
-        store = opened.enter_context(closing(open_store(settings)))
+    files = yield from _readable(source)
+    with closing(open_store(settings)) as store:
         cascade = yield from _cascade(settings, source, files, store)
         reader = code_reader(source.level)
         for file in files:
@@ -259,46 +215,24 @@ def code_reader(level: RelabelLevel) -> CodeReader | None:
     return None if level == "exact" else deed
 
 
-def _readable(source: IngestSource, opened: ExitStack) -> Story[list[_File]]:
-    """The files to ingest, without lists of earlier rejections; each can be read.
-
-    Copies of pipes are open as long as `opened` is.
-    """
+def _readable(source: IngestSource) -> Story[list[Path]]:
+    """The files to ingest, without lists of earlier rejections; each can be read."""
     files = []
     for path in source.files:
-        copy = _checked(path, opened)
+        with file_errors(path, "give files of trajectories"):
+            # names are read before lines are merged, and a pipe can be read only once
+            if path.exists() and not path.is_file():
+                raise BadInput(f"{path}: is no file", remedy="give files of trajectories")
+            path.open("rb").close()
         if path.name.endswith(REJECTED):
             yield WorkDone("files", line=f"{path}: left out, it lists rejected lines")
-            continue
-        origin = read_origin(path)
-        if origin is not None:
-            note = f"step lists of {origin.problem} ({origin.target}), by {sidecar(path).name}"
-            yield WorkDone("files", line=f"{path}: {note}")
-        files.append(_File(path, origin, copy))
+        else:
+            files.append(path)
     return files
 
 
-def _checked(path: Path, opened: ExitStack) -> BinaryIO | None:
-    """A copy of a pipe; None for a file. `BadInput` for an unreadable file or another kind."""
-    # names are read before lines are merged, and a pipe can be read only once
-    copy = None
-    try:
-        with path.open("rb") as stream:
-            mode = os.fstat(stream.fileno()).st_mode
-            if stat.S_ISFIFO(mode):
-                copy = opened.enter_context(TemporaryFile())  # noqa: SIM115
-                shutil.copyfileobj(stream, copy)
-            elif not stat.S_ISREG(mode):
-                raise BadInput(f"{path}: neither a file nor a pipe; give files of trajectories")
-    except OSError as error:
-        if copy is not None:
-            raise Environment(f"{path}: {error.strerror}; make room for a copy of it") from None
-        raise BadInput(f"{path}: {error.strerror}; give files of trajectories") from None
-    return copy
-
-
 def _cascade(
-    settings: Settings, source: IngestSource, files: Sequence[_File], store: "GraphStore"
+    settings: Settings, source: IngestSource, files: Sequence[Path], store: "GraphStore"
 ) -> Story[Cascade]:
     """The relabelling of the files' names by the vocabulary and the graph's techniques."""
     names = pipeline.read_vocabulary(store, read_vocabulary(settings, source.vocabulary))
@@ -310,8 +244,8 @@ def _cascade(
         return cascade
     uses: dict[Label, NameUse] = {}
     for file in files:
-        with file.open() as stream:
-            good = (one.trajectory for one in file.lines(stream) if isinstance(one, Accepted))
+        with file.open("rb") as stream:
+            good = (one.trajectory for one in read(split(stream)) if isinstance(one, Accepted))
             for label, use in uses_of(good).items():
                 uses[label] = uses[label] + use if label in uses else use
     asked, prompts = cascade.to_ask(uses)
@@ -323,17 +257,17 @@ def _cascade(
 
 
 def _portions(
-    file: _File, cascade: Cascade, disclose: Disclosure, reader: CodeReader | None
+    file: Path, cascade: Cascade, disclose: Disclosure, reader: CodeReader | None
 ) -> Iterator[tuple[int, pipeline.Portion]]:
     """The file's portions, each with the byte after it."""
-    with file.open() as stream:
-        lines = file.lines(stream)
+    with file.open("rb") as stream:
+        lines = read(split(stream))
         for portion in pipeline.portions(lines, cascade, disclose=disclose, read=reader):
             yield stream.tell(), portion
 
 
 def _merge(
-    file: _File,
+    file: Path,
     portions: Iterable[tuple[int, pipeline.Portion]],
     store: "GraphStore",
     work: WorkDone,
@@ -353,18 +287,19 @@ def _merge(
             first += batch.rejected[: not first]
             findings += portion.findings
             totals = f"{ingested.added} added, {ingested.known} known, {ingested.rejected} rejected"
-            yield replace(work, done=work.done + end, text=f"{file.path.name}: {totals}")
-        if ingested.good == good and first[0].line.data[:1] not in (b"", b"{", b"["):
+            yield replace(work, done=work.done + end, text=f"{file.name}: {totals}")
+        head = first[0].line.data if ingested.good == good else b""
+        if head == b"{" or head[:1] not in (b"", b"{"):
             # no list for a file of something else: it would hold the whole file
-            yield replace(work, line=f"{file.path}: {NO_TRAJECTORIES}")
+            yield replace(work, line=f"{file}: {NO_TRAJECTORIES}")
             return
         if findings:
-            message = f"{file.path}: {len(findings)} steps are not what they are called"
+            message = f"{file}: {len(findings)} steps are not what they are called"
             more = ", .." if findings[1:] else ""
             yield replace(work, line=f"{message}: {findings[0]}{more}")
-        ingested.rejected_files += _publish(listing, file.rejected)
+        ingested.rejected_files += _publish(listing, Path(f"{file}{REJECTED}"))
     for one in first:
-        yield replace(work, line=f"{file.path}:{one.line.number}: {one.reason}")
+        yield replace(work, line=f"{file}:{one.line.number}: {one.reason}")
 
 
 def _list(rejected: Sequence[Rejected], listing: IO[str], *, verbatim: bool) -> None:

@@ -121,12 +121,12 @@ def test_a_folder_may_tell_less_of_sources_than_its_user_wants_and_not_more(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     user_file().parent.mkdir(parents=True)
-    (folder / FILE).write_text('disclose = "diff"\n')
-    assert read_settings().disclose == "diff"
+    (folder / FILE).write_text('disclose = "statistics"\n')
     user_file().write_text('disclose = "code"\n')
-    assert read_settings().disclose == "diff"
+    assert read_settings().disclose == "statistics"
+    (folder / FILE).write_text('disclose = "code"\n')
     user_file().write_text('disclose = "statistics"\n')
-    with pytest.raises(BadInput, match="your own settings 'statistics', which tells less"):
+    with pytest.raises(BadInput, match='your own settings "statistics", which tells less'):
         read_settings()
-    monkeypatch.setenv("REGRAPH_DISCLOSE", "diff")
-    assert read_settings().disclose == "diff"
+    monkeypatch.setenv("REGRAPH_DISCLOSE", "code")
+    assert read_settings().disclose == "code"

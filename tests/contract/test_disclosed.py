@@ -28,8 +28,6 @@ TILING, COALESCING = (f"cuda/{name}" for name in ("shared-memory-tiling", "memor
 PAIR = ("cuda/start", TILING)
 KEPT_CODE, KEPT_TEXT = "kept_by_its_owner", "whispered"
 """In each code, in each other text of the sender."""
-OWN = {"x_own": {"deep": [KEPT_CODE, KEPT_TEXT]}}
-PARTS: tuple[Disclosure, ...] = ("diff", "statistics")
 
 
 def row(number: int = 0, effect: float = 2.0, **fields: Any) -> dict[str, Any]:
@@ -41,14 +39,14 @@ def row(number: int = 0, effect: float = 2.0, **fields: Any) -> dict[str, Any]:
         "problem": "vault",
         "ref": f"{KEPT_TEXT} {number}",
         "serial": code(f"serial{number}"),
-        "source": {"model": "m", "run": "r", "licence": "MIT", "prompt_hash": KEPT_TEXT} | OWN,
+        "source": {"model": "m", "run": "r", "licence": "MIT", "prompt_hash": KEPT_TEXT},
         "steps": [
             step(name, given, f"after{number}_{place}", effect)
             for place, (name, given) in enumerate(steps)
         ],
         "failures": [failed(place) for place in range(2)],
     }
-    return usual | fields | OWN
+    return usual | fields
 
 
 def code(name: str) -> str:
@@ -62,9 +60,9 @@ def step(name: str, technique: str | None, after: str, effect: float) -> dict[st
         "reasoning": f"because {KEPT_TEXT}",
         "detail": f"so {KEPT_TEXT}",
         "code": code(after),
-        "measurements": [measured(1 / effect, device=H200) | OWN],
+        "measurements": [measured(1 / effect, device=H200)],
     }
-    return told | OWN
+    return told
 
 
 def failed(place: int) -> dict[str, Any]:
@@ -77,7 +75,7 @@ def failed(place: int) -> dict[str, Any]:
         "code": f"int {KEPT_CODE};",
         "device": H200,
     }
-    return told | OWN
+    return told
 
 
 def tell(store: GraphStore, disclose: Disclosure, rows: Sequence[Any]) -> list[pipeline.Batch]:
@@ -107,9 +105,8 @@ def counted(store: GraphStore) -> list[Any]:
     return [transition for transition in store.transitions() if transition.tried]
 
 
-@pytest.mark.parametrize("disclose", PARTS)
 def test_what_is_withheld_is_nowhere_in_the_store(
-    store: GraphStore, store_settings: Settings, disclose: Disclosure
+    store: GraphStore, store_settings: Settings
 ) -> None:
     rows = [row(number, effect=1 + number) for number in range(8)]
     tell(store, "code", rows)
@@ -117,22 +114,20 @@ def test_what_is_withheld_is_nowhere_in_the_store(
     statistics = counted(store)
     wipe(store_settings)
     store.apply_schema()
-    told = tell(store, disclose, rows)
+    told = tell(store, "statistics", rows)
     assert not any(batch.rejected for batch in told)
     assert wrong_counts(store) == []
     assert counted(store) == statistics
     whole = dump(store, store_settings)
     assert KEPT_CODE not in whole
-    assert ("line4" in whole, "x_own" in whole) == (False, False)
-    assert (KEPT_TEXT in whole) is (disclose == "diff")
-    assert ("after3_1" in whole) is (disclose == "diff")  # a line that changed
+    assert KEPT_TEXT not in whole
+    assert "line4" not in whole
     vectors = cypher(
         store_settings,
         "MATCH ()-[r:TRANSITION]->() RETURN count(r.embedding) AS texts,"
         " count(r.code_embedding) AS codes",
     )
-    examples = store.stats().transitions
-    assert vectors == [{"texts": examples if disclose == "diff" else 0, "codes": 0}]
+    assert vectors == [{"texts": 0, "codes": 0}]
     assert list(store.embed(HashEmbedder().space, HashEmbedder().embed)) == []
 
 
@@ -161,11 +156,10 @@ def test_only_statistics_refuse_a_name_that_would_become_a_technique(store: Grap
     }
 
 
-@pytest.mark.parametrize("disclose", PARTS)
 def test_export_and_ingest_bring_the_same_graph(
-    store: GraphStore, store_settings: Settings, disclose: Disclosure
+    store: GraphStore, store_settings: Settings
 ) -> None:
-    tell(store, disclose, [row(), row(1)])
+    tell(store, "statistics", [row(), row(1)])
     tell(store, "code", [row(2)])
     exported = lines(store)
     wipe(store_settings)
@@ -185,12 +179,11 @@ def test_export_and_ingest_bring_the_same_graph(
     assert lines(store) == narrowed
 
 
-@pytest.mark.parametrize("disclose", PARTS)
 @pytest.mark.parametrize("first", ["code", "part"])
 def test_what_is_known_stays_as_it_was_disclosed(
-    store: GraphStore, store_settings: Settings, disclose: Disclosure, first: str
+    store: GraphStore, store_settings: Settings, first: str
 ) -> None:
-    before, after = ("code", disclose) if first == "code" else (disclose, "code")
+    before, after = ("code", "statistics") if first == "code" else ("statistics", "code")
     tell(store, before, [row()])  # type: ignore[arg-type]
     known, statistics = lines(store), counted(store)
     (batch,) = tell(store, after, [row(), row()])  # type: ignore[arg-type]
@@ -230,22 +223,19 @@ def test_examples_with_code_come_first_and_a_model_is_shown_no_others(
     store: GraphStore, store_settings: Settings
 ) -> None:
     tell(store, "statistics", [row(0, effect=9.0, problem="p0")])
-    tell(store, "diff", [row(1, effect=8.0, problem="p1")])
     tell(store, "code", [row(2, effect=2.0, problem="p2")])
     found = store.examples(*PAIR, device=H200)
-    assert [one.disclosed for one in found] == ["code", "statistics", "diff"]
-    assert [one.effect for one in found] == [2.0, 9.0, 8.0]
-    assert [bool(one.before and one.after) for one in found] == [True, False, False]
-    assert found[2].diff == "@@ -11 +11 @@\n-int serial1;\n+int after1_0;"
+    assert [one.disclosed for one in found] == ["code", "statistics"]
+    assert [one.effect for one in found] == [2.0, 9.0]
+    assert [bool(one.before and one.after) for one in found] == [True, False]
     embedder = HashEmbedder()
 
     def near(text: str, kind: Any) -> Vector:
         return Vector(embedder.space, embedder.embed_queries([text])[0], kind)
 
-    assert [one.disclosed for one in store.nearest(near(KEPT_TEXT, "text"), k=9)].count("diff") == 2
     for vector in (near("int x;", "code"), near("int x;", "text")):
-        assert {one.disclosed for one in store.nearest(vector, k=9)} <= {"code", "diff"}
-        assert len(store.examples(*PAIR, near=vector)) == 3
+        assert {one.disclosed for one in store.nearest(vector, k=9)} <= {"code"}
+        assert len(store.examples(*PAIR, near=vector)) == 2
     reader = GraphReader(lambda: open_store(store_settings), H200, None, lambda _: embedder)
     with closing(reader):
         assert [example.problem for example in reader.examples(*PAIR)] == ["p2"]
@@ -253,4 +243,4 @@ def test_examples_with_code_come_first_and_a_model_is_shown_no_others(
         assert {one.problem for one in reader.nearest("int x;", 5)} == {"p2"}
         assert {failure.problem for failure in reader.failures(TILING, COALESCING)} == {"p2"}
         (next_,) = reader.neighbours("cuda/start").successors
-        assert (next_.examples, next_.tried, next_.verified) == (3, 3, 3)
+        assert (next_.examples, next_.tried, next_.verified) == (2, 2, 2)

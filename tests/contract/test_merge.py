@@ -5,9 +5,8 @@ import pytest
 from regraph_kg.backends.store import GraphStore
 from regraph_kg.errors import StoreError
 from regraph_kg.models.graph import MergeCounts, MergePlan, TransitionStats
-from regraph_kg.models.trajectory import Source, Step
+from regraph_kg.models.trajectory import Step
 from tests.contract.plans import A100, H200, failure, measured, plan, technique
-from tests.recount import wrong_counts
 
 ONE = 2**20  # log2(2) as the graph holds it
 
@@ -157,18 +156,3 @@ def test_a_large_batch_is_one_merge(store: GraphStore) -> None:
     assert store.merge(batch).examples == 900
     assert store.stats().transitions == 900
     assert rows(store)["cuda/b", "cuda/c", H200].sum_log2_effect == 300 * ONE
-
-
-def test_the_senders_own_fields_stay_as_the_first_sender_gave_them(store: GraphStore) -> None:
-    own = {"x_a": {"b": [1, 2.5, None, "\u2028'"]}}
-    source = {"source": Source.model_validate({"model": "m"} | own)}
-    told = failure("c", **own)
-    first = plan("a", measurements=[measured(**own)], failures=[told], **own, **source)
-    store.merge([first])
-    again = plan("a", measurements=[measured(run="r2", x_c=1)], x_a="other", x_new=1, **source)
-    counts = store.merge([again])
-    assert (counts.known, counts.measurements) == (1, 1)
-    (found,) = store.export()
-    assert (found.own, found.source.own, found.failures[0].own) == (own, own, own)
-    assert [measurement.own for measurement in found.steps[0].measurements] == [own, {"x_c": 1}]
-    assert wrong_counts(store) == []

@@ -14,8 +14,6 @@ from tests.in_process import Ended, typed
 from tests.ingest.trajectories import VOCABULARY, many, measured, row, write
 from tests.stores import environment
 
-STEPS = [{"think": "why", "method": "Tiling", "detail": "how", "code": "int y;"}]
-
 
 @dataclass(frozen=True)
 class Desk:

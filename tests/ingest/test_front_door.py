@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ingest.test_commands import STEPS, Desk, desk
+from tests.ingest.test_commands import Desk, desk
 from tests.ingest.trajectories import row
 
 __all__ = ["desk"]
@@ -46,35 +46,4 @@ def test_an_embedder_that_is_none_is_bad_input_before_anything_is_added(
     desk.patch.setenv("REGRAPH_EMBEDDER", spec)
     assert desk.run("ingest", desk.write("file.jsonl", row(1))).code == 2
     desk.patch.delenv("REGRAPH_EMBEDDER")
-    assert desk.run("graph", "stats", "--json").json()["trajectories"] == 0
-
-
-def test_step_lists_say_beside_them_what_they_are_of(desk: Desk) -> None:
-    for name, target in (("one", "cuda"), ("two", "openmp")):
-        (desk.folder / f"{name}.cpp").write_text(f"int {name};")
-        desk.write(f"{name}.json", json.dumps(STEPS))
-        lines = (f'problem = "{name}"', f'target = "{target}"', f'serial = "{name}.cpp"')
-        (desk.folder / f"{name}.json.toml").write_text("\n".join(lines))
-    assert desk.run("ingest", "one.json", "two.json").code == 0
-    found = [json.loads(line) for line in desk.run("graph", "export").out.splitlines()]
-    assert {(one["problem"], one["target"], one["serial"]) for one in found} == {
-        ("one", "cuda", "int one;"),
-        ("two", "openmp", "int two;"),
-    }
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('problem = "p"', "target: Field required"),
-        ('problem = "p"\ntarget = "cuda"\nserial = "a"\nx = 1', "x: Extra inputs"),
-        ("problem", "not TOML"),
-        ("a = " + "[" * 10_000, "list.json.toml"),
-    ],
-)
-def test_a_bad_file_beside_a_step_list_is_bad_input(desk: Desk, text: str, said: str) -> None:
-    desk.write("list.json", json.dumps(STEPS))
-    (desk.folder / "list.json.toml").write_text(text)
-    done = desk.run("ingest", desk.write("file.jsonl", row(1)), "list.json")
-    assert (done.code, said in done.err) == (2, True)
     assert desk.run("graph", "stats", "--json").json()["trajectories"] == 0
