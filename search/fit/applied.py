@@ -12,13 +12,12 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from regraph_kg.models.base import Frozen
 from regraph_kg.models.run import Deed
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.facts import Facts, facts_of
 from regraph_kg.search.code.syntax import live
 from regraph_kg.search.code.tokens import normalized
-from regraph_kg.search.fit.predicate import Truth, all_of
+from regraph_kg.search.fit.predicate import Truth, all_of, at_path
 from regraph_kg.search.fit.predicates import PREDICATES
 
 _PROOFS = ("new ", "gone ")
@@ -26,7 +25,6 @@ _SMALL_SHARE, _SMALL_TOKENS = 0.08, 40
 """Seen of 1,542 steps without their names: 280 so small were called right and 6 wrong; of larger
 ones 172 would be called right and 172 wrong."""
 VERBS = ("new", "gone", "more", "fewer", "other", "same")
-_SIGNS = str.maketrans("(),:.", "     ")
 
 
 def deed(technique: Technique | None, before: str, after: str, rivals: Sequence[Technique]) -> Deed:
@@ -97,24 +95,7 @@ def matches(name: str, facts: Facts) -> Sequence[object] | None:
     if name in PREDICATES:
         holds = PREDICATES[name].holds(facts)
         return None if holds is None else [name] * holds
-    here: list[object] = [facts]
-    for part in name.split("."):
-        values = [_values(item, part) for item in here]
-        if None in values:
-            return None
-        here = [item for listed in values if listed is not None for item in listed]
-    return here
-
-
-def _values(item: object, part: str) -> Sequence[object] | None:
-    if not isinstance(item, Frozen):
-        return [item] * (part in str(item).translate(_SIGNS).split())
-    value = getattr(item, part, None)
-    if isinstance(value, int):
-        return [part] * value
-    if isinstance(value, tuple):
-        return value
-    return None if value is None else [value] * bool(value)
+    return at_path(name, facts)
 
 
 _NAME = re.compile(r"[^\W\d][\w$]*\Z")

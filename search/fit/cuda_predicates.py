@@ -74,12 +74,6 @@ def several_launches(facts: Facts) -> Truth:
     return len(facts.launches) > 1
 
 
-@_add("shared memory")
-def shared_memory(facts: Facts) -> Truth:
-    """A kernel has `__shared__` arrays."""
-    return any(kernel.shared for kernel in facts.kernels)
-
-
 @_add("a tree in shared memory, with a barrier at each level")
 def block_tree(facts: Facts) -> Truth:
     """A loop of a kernel halves or doubles its variable and touches shared memory."""
@@ -97,12 +91,6 @@ def _tree(facts: Facts, kernel: KernelFacts) -> bool:
 def tile_loop(facts: Facts) -> Truth:
     """A loop of a kernel has barriers in it and is no tree."""
     return any(kernel.barrier_in_loop and not _tree(facts, kernel) for kernel in facts.kernels)
-
-
-@_add("atomic updates in a kernel")
-def atomics(facts: Facts) -> Truth:
-    """A kernel updates memory atomically."""
-    return any(kernel.atomics for kernel in facts.kernels)
 
 
 @_add("atomic updates of global memory")
@@ -125,13 +113,8 @@ def one_address(facts: Facts) -> Truth:
 
 def _atomically(answer: Truth, facts: Facts) -> Truth:
     """An answer about atomic updates; a helper's updates are not followed."""
-    return _if_followed(answer, facts) if atomics(facts) else answer
-
-
-@_add("shuffles within a warp")
-def shuffles(facts: Facts) -> Truth:
-    """Every kernel of several threads that shares memory uses `__shfl_*_sync`."""
-    return any(kernel.shuffles for kernel in facts.kernels)
+    is_any = any(kernel.atomics for kernel in facts.kernels)
+    return _if_followed(answer, facts) if is_any else answer
 
 
 @_add("accesses of neighbouring threads that lie far apart")
@@ -196,40 +179,10 @@ def divergent(facts: Facts) -> Truth:
     return any(kernel.divergent for kernel in _threaded(facts))
 
 
-@_add("inputs that a kernel only reads")
-def read_only_input(facts: Facts) -> Truth:
-    """A kernel takes pointers to const."""
-    return any(kernel.inputs for kernel in facts.kernels)
-
-
 @_add("loads through the read-only cache")
 def read_only_loads(facts: Facts) -> Truth:
     """Every kernel uses `__ldg` or `const .. __restrict__`."""
     return bool(facts.kernels) and all(kernel.read_only for kernel in facts.kernels)
-
-
-@_add("vector types")
-def vector_types(facts: Facts) -> Truth:
-    """A kernel uses float4 or the like."""
-    return any(kernel.vectors for kernel in facts.kernels)
-
-
-@_add("launch bounds")
-def launch_bounds(facts: Facts) -> Truth:
-    """A kernel has `__launch_bounds__`."""
-    return any(kernel.bounds for kernel in facts.kernels)
-
-
-@_add("unrolled loops in a kernel")
-def unrolled(facts: Facts) -> Truth:
-    """`#pragma unroll` stands in a kernel."""
-    return any(kernel.unrolled for kernel in facts.kernels)
-
-
-@_add("fast intrinsics")
-def fast_math(facts: Facts) -> Truth:
-    """A kernel calls `__expf` or the like."""
-    return any(kernel.fast_math for kernel in facts.kernels)
 
 
 @_add("a division of floating-point numbers in a kernel")
@@ -238,68 +191,8 @@ def kernel_division(facts: Facts) -> Truth:
     return any_of(kernel.divides for kernel in facts.kernels)
 
 
-@_add("a launch that the host repeats")
-def repeated_launch(facts: Facts) -> Truth:
-    """A loop of the host launches a kernel, or calls a function that does."""
-    return any(launch.in_loop for launch in facts.launches)
-
-
-@_add("fused multiply-adds")
-def fused(facts: Facts) -> Truth:
-    """A kernel calls `fmaf`."""
-    return any(kernel.fused for kernel in facts.kernels)
-
-
-@_add("asynchronous copies to shared memory")
-def async_copy(facts: Facts) -> Truth:
-    """A kernel calls `memcpy_async`."""
-    return any(kernel.async_copy for kernel in facts.kernels)
-
-
-@_add("matrix instructions")
-def tensor_cores(facts: Facts) -> Truth:
-    """A kernel uses wmma."""
-    return any(kernel.tensor for kernel in facts.kernels)
-
-
-@_add("constant memory")
-def constant_memory(facts: Facts) -> Truth:
-    """The code has `__constant__` arrays."""
-    return bool(facts.host.constants)
-
-
 @_add("copies between host and device")
 def transfers(facts: Facts) -> Truth:
     """The host copies to or from the device; not known where a copy does not say which way."""
     host = facts.host
     return bool(host.to_device or host.to_host) or (None if host.unsaid else False)
-
-
-@_add("device memory that each call allocates")
-def allocations(facts: Facts) -> Truth:
-    """The host calls cudaMalloc."""
-    return bool(facts.host.allocations)
-
-
-@_add("device memory that is kept from call to call")
-def kept_buffers(facts: Facts) -> Truth:
-    """Allocations go to static variables."""
-    return facts.host.kept
-
-
-@_add("pinned memory")
-def pinned(facts: Facts) -> Truth:
-    """The host pins memory."""
-    return facts.host.pinned
-
-
-@_add("managed memory")
-def managed(facts: Facts) -> Truth:
-    """The host allocates managed memory."""
-    return facts.host.managed
-
-
-@_add("several streams")
-def streams(facts: Facts) -> Truth:
-    """The host makes streams."""
-    return bool(facts.host.streams)

@@ -26,24 +26,6 @@ _PACKED = 16
 _TILE = 8
 
 
-@_add("a loop")
-def loop(facts: Facts) -> Truth:
-    """Any loop stands in the code."""
-    return bool(facts.loops)
-
-
-@_add("a loop in another loop")
-def nest(facts: Facts) -> Truth:
-    """A loop stands in another loop."""
-    return any(loop.depth for loop in facts.loops)
-
-
-@_add("a loop whose body is one loop alone")
-def perfect_nest(facts: Facts) -> Truth:
-    """Two loops are nested with nothing between them."""
-    return any(loop.perfect for loop in facts.loops)
-
-
 @_add("a call of an algorithm of the standard library that is a loop")
 def library_loop(facts: Facts) -> Truth:
     """The code calls `std::transform`, `std::accumulate` or the like."""
@@ -66,12 +48,6 @@ def sorting(facts: Facts) -> Truth:
 def collapsible_nest(facts: Facts) -> Truth:
     """The iterations of a loop and of the loop in it can be dealt out together."""
     return any_of(map(partial(collapsible, facts), facts.loops))
-
-
-@_add("a result that all iterations of a loop update")
-def reduction(facts: Facts) -> Truth:
-    """A loop reduces into a scalar, or into elements that do not change with its variable."""
-    return any(loop.reduces for loop in facts.loops)
 
 
 @_add("a result that all iterations of an innermost loop update")
@@ -109,26 +85,6 @@ def outer_reduction(facts: Facts) -> Truth:
     if any(not loop.depth and set(loop.reduces) - placed for loop in reducing):
         return True
     return None if reducing else False
-
-
-@_add("a loop over steps in time")
-def time_loop(facts: Facts) -> Truth:
-    """A loop makes arrays anew from those of its last iteration, or launches kernels."""
-    return any(loop.time for loop in facts.loops)
-
-
-@_add("a loop that reads neighbouring elements")
-def stencil(facts: Facts) -> Truth:
-    """An array is read at several places that other iterations, or threads, read too."""
-    return any(loop.stencil for loop in facts.loops) or any(
-        kernel.stencil for kernel in facts.kernels
-    )
-
-
-@_add("indirect accesses, a[b[i]]")
-def indirect(facts: Facts) -> Truth:
-    """Data decides which elements are read or written."""
-    return bool(facts.gathers or facts.scatters or facts.updates)
 
 
 @_add("data that an outer loop's iterations read again")
@@ -210,12 +166,6 @@ def math_calls(facts: Facts) -> Truth:
     return any(loop.math for loop in facts.loops) or bool(MATH & set(facts.calls))
 
 
-@_add("a costly expression that a loop computes again")
-def repeated_work(facts: Facts) -> Truth:
-    """An expression is the same in all iterations, or stands in a body more than once."""
-    return any(loop.repeated for loop in facts.loops)
-
-
 @_add("an element that an inner loop reads or writes in each iteration")
 def invariant_access(facts: Facts) -> Truth:
     """An access of an innermost loop does not move with its variable."""
@@ -263,18 +213,6 @@ def copies_back(facts: Facts) -> Truth:
         if any(two.copies for two in inner):
             return True
     return any(loop.time for loop in facts.loops) and bool(COPIES & _foreign(facts))
-
-
-@_add("buffers that change places")
-def swaps(facts: Facts) -> Truth:
-    """A loop swaps pointers or containers."""
-    return any(loop.swaps for loop in facts.loops)
-
-
-@_add("a while loop")
-def while_loop(facts: Facts) -> Truth:
-    """A while or a do stands in the code."""
-    return any(loop.kind in ("while", "do") for loop in facts.loops)
 
 
 @_add("a loop that is unrolled already")
@@ -328,34 +266,10 @@ def plain_store(facts: Facts) -> Truth:
     return False
 
 
-@_add("arrays of bytes or shorts")
-def small_elements(facts: Facts) -> Truth:
-    """A loop or a kernel reads elements that are smaller than a word."""
-    return bool(facts.small_elements)
-
-
-@_add("a function that calls itself")
-def recursive(facts: Facts) -> Truth:
-    """A function calls itself."""
-    return facts.recursive
-
-
-@_add("arrays that the code makes itself")
-def own_array(facts: Facts) -> Truth:
-    """The code declares or allocates arrays."""
-    return bool(facts.own_arrays or facts.region_arrays)
-
-
 @_add("pointer parameters without __restrict__")
 def plain_pointers(facts: Facts) -> Truth:
     """A function takes pointers that may overlap, as far as a compiler sees."""
     return len(facts.pointers) > 1
-
-
-@_add("a sum of products")
-def multiply_add(facts: Facts) -> Truth:
-    """`a * b + c` stands in the code."""
-    return facts.multiplies_and_adds
 
 
 def _foreign(facts: Facts) -> set[str]:

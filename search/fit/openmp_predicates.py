@@ -7,6 +7,7 @@ from regraph_kg.search.fit.predicate import (
     Truth,
     any_of,
     around,
+    has_any,
     innermost,
     is_parallel,
     within,
@@ -20,22 +21,6 @@ def _words(facts: Facts) -> list[list[str]]:
     """The words of each directive; a clause's arguments are words too."""
     signs = str.maketrans("(),:", "    ")
     return [directive.translate(signs).split() for directive in facts.directives]
-
-
-def _says(facts: Facts, *names: str) -> bool:
-    return any(name in words for words in _words(facts) for name in names)
-
-
-@_add("a parallel region")
-def parallel_region(facts: Facts) -> Truth:
-    """`#pragma omp parallel` stands in the code."""
-    return _says(facts, "parallel")
-
-
-@_add("a loop that is shared among threads")
-def worksharing_loop(facts: Facts) -> Truth:
-    """`#pragma omp for` stands before a loop."""
-    return any("for" in words for words in _words(facts))
 
 
 @_add("a loop that is shared among the threads of a region around it")
@@ -97,7 +82,7 @@ def barrier(facts: Facts) -> Truth:
     """A barrier is written, or ends a worksharing loop or one of several regions."""
     words = _words(facts)
     ends = any("for" in word and "parallel" not in word and "nowait" not in word for word in words)
-    return ends or _says(facts, "barrier") or bool(several_regions(facts))
+    return ends or has_any("directives.barrier", facts) or several_regions(facts)
 
 
 @_add("an innermost loop that vector lanes can share")
@@ -124,24 +109,6 @@ def unvectorized_loop(facts: Facts) -> Truth:
     )
 
 
-@_add("vector intrinsics")
-def intrinsics(facts: Facts) -> Truth:
-    """The code calls vector intrinsics."""
-    return facts.intrinsics
-
-
-@_add("a collapse clause")
-def collapse(facts: Facts) -> Truth:
-    """A directive has `collapse`."""
-    return _says(facts, "collapse")
-
-
-@_add("a schedule clause")
-def schedule(facts: Facts) -> Truth:
-    """A directive has `schedule`."""
-    return _says(facts, "schedule")
-
-
 @_add("a reduction clause")
 def reduction_clause(facts: Facts) -> Truth:
     """A directive of a parallel loop has `reduction`."""
@@ -154,55 +121,8 @@ def array_reduction(facts: Facts) -> Truth:
     return any("reduction" in words and "[" in "".join(words) for words in _words(facts))
 
 
-@_add("atomic updates")
-def atomic(facts: Facts) -> Truth:
-    """`#pragma omp atomic` stands in the code."""
-    return _says(facts, "atomic")
-
-
-@_add("a critical section")
-def critical(facts: Facts) -> Truth:
-    """`#pragma omp critical` stands in the code."""
-    return _says(facts, "critical")
-
-
-@_add("tasks")
-def tasks(facts: Facts) -> Truth:
-    """A directive makes tasks."""
-    return _says(facts, "task", "taskloop")
-
-
-@_add("threads that are bound to cores")
-def bound_threads(facts: Facts) -> Truth:
-    """A directive has `proc_bind`."""
-    return _says(facts, "proc_bind")
-
-
-@_add("prefetch instructions")
-def prefetch(facts: Facts) -> Truth:
-    """The code calls `__builtin_prefetch` or `_mm_prefetch`."""
-    return bool({"__builtin_prefetch", "_mm_prefetch"} & set(facts.calls))
-
-
 @_add("stores past the cache")
 def streaming(facts: Facts) -> Truth:
     """The code stores with `nontemporal` or with streaming intrinsics."""
-    return _says(facts, "nontemporal") or any("_stream_" in name for name in facts.calls)
-
-
-@_add("aligned data")
-def aligned(facts: Facts) -> Truth:
-    """The code allocates or promises alignment."""
-    return facts.aligned
-
-
-@_add("an array with one element for each thread")
-def per_thread_array(facts: Facts) -> Truth:
-    """An array is written at the thread's number."""
-    return bool(facts.per_thread)
-
-
-@_add("private arrays of threads")
-def region_array(facts: Facts) -> Truth:
-    """Each thread makes an array of its own, in a parallel region."""
-    return bool(facts.region_arrays)
+    told = has_any("directives.nontemporal", facts)
+    return told or any("_stream_" in name for name in facts.calls)

@@ -3,23 +3,24 @@
 An answer is True, False, or None: unknown.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from regraph_kg.models.base import Frozen
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
 
 Truth = bool | None
 ROW = 16  # a longer constant stride belongs to rows, a shorter one to records
 _UPWARD = ("<", "<=")
+_SIGNS = str.maketrans("(),:.", "     ")
 Test = Callable[[Facts], Truth]
 
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A named question to facts."""
+    """A question to facts."""
 
-    name: str
     test: Test
     what: str  # a noun for the code's property, with its article: "a loop in another loop"
 
@@ -36,8 +37,7 @@ class Predicates(dict[str, Predicate]):
         """Enter a function as a predicate; `what` describes a code for which it holds."""
 
         def enter(test: Test) -> Test:
-            name = test.__name__
-            self[name] = Predicate(name, test, what)
+            self[test.__name__] = Predicate(test, what)
             return test
 
         return enter
@@ -53,6 +53,34 @@ def all_of(answers: Iterable[Truth]) -> Truth:
     """False if one is False, else None if one is unknown."""
     listed = list(answers)
     return False if False in listed else (None if None in listed else True)
+
+
+def at_path(path: str, facts: Facts) -> Sequence[object] | None:
+    """All matches of a path of facts, such as `directives.nowait`; None where they are unknown."""
+    here: list[object] = [facts]
+    for part in path.split("."):
+        values = [_values(item, part) for item in here]
+        if None in values:
+            return None
+        here = [item for listed in values if listed is not None for item in listed]
+    return here
+
+
+def _values(item: object, part: str) -> Sequence[object] | None:
+    if not isinstance(item, Frozen):
+        return [item] * (part in str(item).translate(_SIGNS).split())
+    value = getattr(item, part, None)
+    if isinstance(value, int):
+        return [part] * value
+    if isinstance(value, tuple):
+        return value
+    return None if value is None else [value] * bool(value)
+
+
+def has_any(paths: str, facts: Facts) -> Truth:
+    """Whether one of several paths, with "|" between, has a match."""
+    found = (at_path(path, facts) for path in paths.split("|"))
+    return any_of(None if listed is None else bool(listed) for listed in found)
 
 
 def is_parallel(loop: LoopFacts) -> Truth:
