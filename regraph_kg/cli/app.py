@@ -1,6 +1,7 @@
 """`regraph`: the command tree; here an error becomes a line and an exit code."""
 
 import sys
+from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated, Any, NoReturn
 
@@ -37,7 +38,7 @@ COMMANDS = {
 
 
 class _Commands(typer.core.TyperGroup):
-    """Imports a command's module when it is called."""
+    """Lists commands by the table above; a command is loaded when it is called."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -45,73 +46,24 @@ class _Commands(typer.core.TyperGroup):
             name: typer.core.TyperCommand(name, help=text) for name, text in COMMANDS.items()
         }
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in self.commands:
-            return None
-        module = _module(cmd_name)
-        alone = typer.Typer(add_completion=False)
-        if hasattr(module, "app"):
-            alone.add_typer(module.app, name=cmd_name)
-        else:
-            below = getattr(module, "EPILOG", None)
-            alone.command(cmd_name, epilog=below)(getattr(module, cmd_name))
-        alone.callback()(_root)  # a callback makes it a group
-        command = typer.main.get_group(alone).commands[cmd_name]
-        _drop_no_forms(command)
-        return command
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Help from the table above, without any module."""
-        listed = typer.core.TyperGroup(
-            name=self.name,
-            commands=dict(self.commands),
-            params=self.params,
-            help=self.help,
-            epilog=self.epilog,
-        )
-        listed.format_help(ctx, formatter)
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, listed, words = super().resolve_command(ctx, args)
+        return name, loaded(name) if name and listed else listed, words
 
 
-# ruff: noqa: PLC0415 (a command is loaded when it is called: together they take over a second)
-def _module(name: str) -> Any:  # noqa: C901, PLR0912 (a branch a command)
-    """The module of a command: a function of its name, or an `app`; `EPILOG` ends its help."""
-    module: Any
-    match name:
-        case "ingest":
-            from regraph_kg.cli import ingest as module
-        case "next":
-            from regraph_kg.cli import next as module
-        case "examples":
-            from regraph_kg.cli import examples as module
-        case "optimize":
-            from regraph_kg.cli import optimize as module
-        case "evaluate":
-            from regraph_kg.cli import evaluate as module
-        case "learn":
-            from regraph_kg.cli import learn as module
-        case "apply":
-            from regraph_kg.cli import apply as module
-        case "runs":
-            from regraph_kg.cli import runs as module
-        case "report":
-            from regraph_kg.cli import report as module
-        case "problem":
-            from regraph_kg.cli import problem as module
-        case "graph":
-            from regraph_kg.cli import graph as module
-        case "techniques":
-            from regraph_kg.cli import techniques as module
-        case "doctor":
-            from regraph_kg.cli import doctor as module
-        case "mcp":
-            from regraph_kg.cli import mcp as module
-        case "bench":
-            from regraph_kg.cli import bench as module
-        case "collect":
-            from regraph_kg.cli import collect as module
-        case "docs":
-            from regraph_kg.cli import docs as module
-    return module
+def loaded(name: str) -> Any:
+    """A command; its module has a function of its name, or an `app`; `EPILOG` ends its help."""
+    # together they take over a second
+    module = import_module(f"regraph_kg.cli.{name}")
+    alone = typer.Typer(add_completion=False)
+    if hasattr(module, "app"):
+        alone.add_typer(module.app, name=name)
+    else:
+        alone.command(name, epilog=getattr(module, "EPILOG", None))(getattr(module, name))
+    alone.callback()(_root)  # a callback makes it a group
+    command = typer.main.get_group(alone).commands[name]
+    _drop_no_forms(command)
+    return command
 
 
 def _drop_no_forms(command: Any) -> None:
@@ -183,7 +135,8 @@ def _usage(error: typer.TyperException) -> BadInput:
 def _end(error: RegraphError) -> NoReturn:
     if DEBUG in sys.argv:
         raise error
-    from regraph_kg.models.text import plain  # loads pydantic, which help does not need
+    # it loads pydantic, which help does not need
+    from regraph_kg.models.text import plain  # noqa: PLC0415
 
     typer.echo(f"regraph: {plain(str(error))}", err=True)
     sys.exit(error.exit_code)

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.completion import complete_problem, complete_run
 from regraph_kg.cli.parameters import argument, option
 from regraph_kg.cli.progress import on_terminal
 from regraph_kg.cli.runs import FOLDER, trace_of
@@ -29,7 +28,7 @@ def apply(  # noqa: PLR0913 (a command's options)
     *,
     run: Annotated[
         str,
-        argument("A trace, or its name.", metavar="RUN", autocompletion=complete_run),
+        argument("A trace, or its name.", metavar="RUN"),
     ],
     to: Annotated[
         Path | None, option("Where the code goes, if not behind your own function.", metavar="FILE")
@@ -42,7 +41,6 @@ def apply(  # noqa: PLR0913 (a command's options)
         option(
             "Its problem's folder.",
             show_default="by the name in the run",
-            autocompletion=complete_problem,
         ),
     ] = None,
     yes: Annotated[bool, option("Do not ask.", "--yes", "-y")] = False,

@@ -44,20 +44,16 @@ class Show:
     bar: Progress
     task: TaskID
     budget: int
-    every: bool  # whether each record gets a line, or a new best alone
     best: float = 1.0
 
     def record(self, record: SimulationRecord) -> None:
-        """Move the bar; print a new best, and with `every` each record."""
+        """Move the bar; print a new best."""
         best, tried = f"best {times(record.best_speedup)}", report.tried(record)
         self.bar.update(self.task, completed=record.spent, best=best, description=tried)
-        spent = f"{record.spent}/{self.budget}"
         if record.best_speedup > self.best:
             self.best = record.best_speedup
-            path = report.path(record.best_path)
+            spent, path = f"{record.spent}/{self.budget}", report.path(record.best_path)
             self.say(f"{spent:>8}  {times(record.best_speedup):>6}  {path}")
-        elif self.every:  # in line with those of a new best
-            self.say(f"{spent:>8}  {'':>6}  {tried}")
 
     def say(self, line: str) -> None:
         """Print another line."""
@@ -65,7 +61,7 @@ class Show:
 
 
 @contextmanager
-def progress(budget: int, *, every: bool = False) -> Iterator[Show]:
+def progress(budget: int) -> Iterator[Show]:
     """Show a search of `budget` calls on stderr: a line for each new best, on a terminal a bar."""
     console = PlainConsole(stderr=True, soft_wrap=True)
     # counts and times keep their widths on a narrow terminal; the bar and the words share the rest
@@ -78,7 +74,7 @@ def progress(budget: int, *, every: bool = False) -> Iterator[Show]:
     )
     hidden = not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=hidden, expand=True) as bar:
-        yield Show(bar, bar.add_task("", total=budget, best=""), budget, every)
+        yield Show(bar, bar.add_task("", total=budget, best=""), budget)
 
 
 def print_summary(summary: RunSummary, rows: Mapping[str, str]) -> None:
@@ -128,8 +124,3 @@ def print_checkup(checkup: "Checkup", *, err: bool = False) -> None:
     typer.echo(f"{checkup.problem}: {', '.join(counts) or 'good'} ({took})", err=err)
     for finding in checkup.findings:
         typer.echo(f"  {finding.severity:<5}  {finding}", err=err)
-
-
-def say(line: str) -> None:
-    """A line about the run itself, beside its result."""
-    typer.echo(line, err=True)

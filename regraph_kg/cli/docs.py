@@ -93,9 +93,10 @@ def _value(settings: Settings, name: str) -> str:
 
 def commands() -> str:
     """The command reference, from the help texts."""
-    from regraph_kg.cli.app import app  # noqa: PLC0415 (it loads this module)
+    from regraph_kg.cli.app import COMMANDS, app, loaded  # noqa: PLC0415 (it loads this module)
 
     command: Any = typer.main.get_command(app)
+    command.commands = {name: loaded(name) for name in COMMANDS}
     context: Any = command.make_context("regraph", [], resilient_parsing=True)
     return get_docs_for_click(obj=command, ctx=context, name="regraph")
 

@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.display import require_good
 from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
@@ -26,7 +25,7 @@ def evaluate(  # noqa: PLR0913 (a command's options)
     *,
     problem: Annotated[
         str,
-        argument("Folder of a problem, or a name of the corpus.", autocompletion=complete_problem),
+        argument("Folder of a problem, or a name of the corpus."),
     ],
     candidates: Annotated[
         list[Path],

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import PlainConsole, wide_console
@@ -33,7 +32,6 @@ def examples(  # noqa: PLR0913 (a command's options)
         argument(
             "Technique before: id, name or alias; or start.",
             show_default="any transition",
-            autocompletion=complete_technique,
         ),
     ] = None,
     technique: Annotated[
@@ -42,7 +40,6 @@ def examples(  # noqa: PLR0913 (a command's options)
             "Technique after.",
             metavar="TARGET",
             show_default=False,
-            autocompletion=complete_technique,
         ),
     ] = None,
     target: Annotated[

@@ -20,18 +20,17 @@ EPILOG = "\n\n".join(
 
 @takes_options
 def optimize(options: Options) -> None:
-    """Search for a faster version of each PROBLEM: a model proposes, compiler and clock judge.
+    """Search for a faster version of PROBLEM: a model proposes, compiler and clock judge.
 
     The best three are measured again in fresh processes; only that speedup is reported, and code
     that is not surely faster than the serial code is no answer. Ctrl-C keeps the best so far.
 
     optimize FILE.cpp --function NAME does regraph problem new and this in one go.
 
-    Several problems are searched one after another; one that fails leaves the others alone. --fast
-    is for a first look, --dry-run spends nothing.
+    --fast is for a first look, --dry-run spends nothing.
 
-    Exit code 0: faster code found (for one problem at least); 1: none found; 4: stopped, or 5:
-    waiting for answers by file, and the command to go on is printed.
+    Exit code 0: faster code found; 1: none found; 4: stopped, or 5: waiting for answers by file,
+    and the command to go on is printed.
     """
     # help needs no store, no judge and no models
     from regraph_kg.cli.running import run  # noqa: PLC0415

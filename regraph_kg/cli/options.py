@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast, get_ar
 
 from pydantic import BaseModel, ValidationError
 
-from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Frozen
@@ -43,12 +42,11 @@ else:
 class Options:
     """The command line as typed; None where an option was left out."""
 
-    problems: Annotated[
-        list[str],
+    problem: Annotated[
+        str,
         argument(
-            "Folders of problems, names of the corpus, or a C++ file with --function.",
+            "A problem's folder, a name of the corpus, or a C++ file with --function.",
             metavar="PROBLEM",
-            autocompletion=complete_problem,
         ),
     ]
     function: Annotated[
@@ -93,11 +91,7 @@ class Options:
         Path | None, option("Go on with an interrupted run, as it was.", metavar="TRACE")
     ] = None
     output: Annotated[
-        Path | None,
-        option(
-            "Where the best code goes; a folder for several problems.",
-            show_default="beside the trace",
-        ),
+        Path | None, option("Where the best code goes.", show_default="beside the trace")
     ] = None
     dry_run: Annotated[bool, option("Only print the first prompt, and its tokens.")] = False
     starter: Annotated[
@@ -153,11 +147,12 @@ SETTABLE: Mapping[str, type[BaseModel]] = {
 _NO_SETTINGS = {"method", "calls"}  # fields that have options of their own
 
 
-def choose(options: Options, model: str) -> tuple[SearchChoice, ...]:
-    """The choice for each problem; `BadInput` for options that contradict each other."""
-    _check(options)
+def choose(options: Options, model: str) -> SearchChoice:
+    """What is searched, and how; `BadInput` for options that contradict each other."""
+    if options.dry_run and options.resume:
+        raise BadInput("dry-run is of a new search; leave out --resume")
     details, method = _set(RunDetails(), options, _RUN, "a run"), options.method or DEFAULT_METHOD
-    usual = usual_choice(options.problems[0], model, method=method, fast=options.fast)
+    usual = usual_choice(options.problem, model, method=method, fast=options.fast)
     usual = replace(usual, settings=_set(usual.settings, options, "", method), judge=details.judge)
     # what was not typed is as the trace says, so that a resumed search is the same search
     if options.resume:
@@ -183,37 +178,21 @@ def choose(options: Options, model: str) -> tuple[SearchChoice, ...]:
     choice = replace(usual, **changes)
     if choice.parallel < 1:
         raise BadInput(f"--parallel {choice.parallel}: no call would be made; give 1 or more")
-    return tuple(replace(choice, problem=problem) for problem in options.problems)
+    return choice
 
 
-def resume_command(options: Options, problem: str, trace: Path, output: Path | None) -> str:
-    """The command that resumes a problem; everything else is in the trace.
+def resume_command(options: Options, trace: Path) -> str:
+    """The command that resumes a search; everything else is in the trace.
 
     Options that may change on the way are typed again.
     """
-    words = ["regraph", "optimize", problem, "--resume", str(trace)]
-    for name, value in {"--model": options.model, "--output": output}.items():
+    words = ["regraph", "optimize", options.problem, "--resume", str(trace)]
+    for name, value in {"--model": options.model, "--output": options.output}.items():
         words += [name, str(value)] if value is not None else []
     # the last of several counts, as everywhere
     for text in _texts(options, f"{_RUN}judge=")[-1:]:
         words += ["--set", text]
     return shlex.join(words)
-
-
-def _check(options: Options) -> None:
-    """Raise `BadInput` for options that do not go together."""
-    problems, output = options.problems, options.output
-    several = len(problems) > 1
-    # two searches of one problem would write to one file
-    twice = next((problem for problem in problems if problems.count(problem) > 1), None)
-    if twice is not None:
-        raise BadInput(f"problem {twice} is named twice; name it once")
-    if several and options.resume:
-        raise BadInput("resume: a trace is of one problem; name that one alone")
-    if several and output is not None and output.exists() and not output.is_dir():
-        raise BadInput(f"{output}: is no folder; several problems need one as --output")
-    if options.dry_run and options.resume:
-        raise BadInput("dry-run is of a new search; leave out --resume")
 
 
 def set_names(kind: type[BaseModel]) -> list[str]:

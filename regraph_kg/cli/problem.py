@@ -1,8 +1,7 @@
 """`regraph problem`: a function of a user's file becomes a problem; problems are checked."""
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, cast, get_args
 
@@ -13,32 +12,19 @@ from regraph_kg.adopt.draft import Draft, Said
 from regraph_kg.adopt.reading import understand
 from regraph_kg.adopt.seen import Role
 from regraph_kg.adopt.texts import problem_name
-from regraph_kg.cli.completion import complete_problem
 from regraph_kg.cli.display import checked, print_checkup
 from regraph_kg.cli.json_answers import answered, notes_aside, print_json
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import telling
-from regraph_kg.cli.tables import print_rows
+from regraph_kg.cli.tables import print_aligned
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.findings import Checkup, error
 from regraph_kg.evaluation.cpp.slice import with_headers
 from regraph_kg.evaluation.cpp.syntax import choose, read
 from regraph_kg.evaluation.problem.home import load_home
-from regraph_kg.evaluation.problem.problem import ProjectProblem
 from regraph_kg.settings import Settings, read_settings
-from regraph_kg.wiring.problems import chosen_problem, find_problem, open_adopter
+from regraph_kg.wiring.problems import chosen_problem, open_adopter
 from regraph_kg.wiring.shipped import problem_names
-
-
-@dataclass(frozen=True, slots=True)
-class ProblemLine:
-    """A problem in the list."""
-
-    problem: str
-    where: str  # the problem's origin, or why it cannot be read
-    entry: str
-    timed_at: str
-
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -55,7 +41,6 @@ def check(
         argument(
             "Names or folders; all of this folder and the corpus if none.",
             metavar="PROBLEM",
-            autocompletion=complete_problem,
         ),
     ] = None,
     only_list: Annotated[
@@ -76,9 +61,9 @@ def check(
     if not names:
         raise BadInput("no problems here, nor in the corpus; name a folder")
     if only_list:
-        lines = [_listed(settings, name) for name in names]
-        if not answered(lines, as_json):
-            print_rows(("problem", "where", "entry", "timed at"), map(astuple, lines))
+        places = {name: chosen_problem(settings, name) for name in names}
+        if not answered(places, as_json):
+            print_aligned(list(places.items()))
         return
     checkups = []
     for name in names:
@@ -91,22 +76,6 @@ def check(
             print_checkup(checkup)
     if any(checkup.errors for checkup in checkups):
         raise typer.Exit(BadInput.exit_code)
-
-
-def _listed(settings: Settings, name: str) -> ProblemLine:
-    """A row; a problem that cannot be read says why."""
-    try:
-        problem = find_problem(settings, name)
-    except BadInput as failed:
-        return ProblemLine(name, str(failed), "", "")
-    where = chosen_problem(settings, name).removeprefix(f"{name}, ")
-    if isinstance(problem, ProjectProblem):
-        return ProblemLine(name, where, problem.entry, problem.commands.bench)
-    return ProblemLine(name, where, problem.entry, _extents(problem.sizes.time))
-
-
-def _extents(sizes: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} = {extent}" for name, extent in sizes.items())
 
 
 _TOO_SHORT = 0.05  # seconds of a call below which a function that stops early has hardly begun
@@ -243,7 +212,8 @@ def _tell(adopted: Adopted, folder: Path) -> None:
         typer.echo(f"left out: {header}, which is not here and not needed")
     for note in adopted.notes:
         typer.echo(note)
-    shape = _extents(adopted.problem.sizes.time)
+    extents = adopted.problem.sizes.time.items()
+    shape = ", ".join(f"{name} = {extent}" for name, extent in extents)
     took = f", where the function takes {adopted.seconds:.2g} s" if adopted.seconds else ""
     typer.echo(f"timed at {shape or 'its one shape'}{took}")
     if adopted.problem.work.early_exit and 0 < adopted.seconds < _TOO_SHORT:

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from regraph_kg import atomic
-from regraph_kg.cli.completion import complete_run
 from regraph_kg.cli.parameters import argument, option
 from regraph_kg.cli.runs import FOLDER, trace_of
 from regraph_kg.errors import file_errors
@@ -24,7 +23,7 @@ def report(
     *,
     named: Annotated[
         list[str],
-        argument("Traces, or their names.", metavar="RUN...", autocompletion=complete_run),
+        argument("Traces, or their names.", metavar="RUN..."),
     ],
     folder: Annotated[Path, option("Folder of traces.", "--runs")] = FOLDER,
     output: Annotated[

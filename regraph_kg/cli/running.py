@@ -1,26 +1,24 @@
-"""What `regraph optimize` does: choose, offer a graph, search for one problem after another.
+"""What `regraph optimize` does: choose, offer a graph, search, show.
 
-The searches share a model and a judge. One that fails leaves the others alone; Ctrl-C ends them
-all. Not here: a search itself (runs/search.py).
+Not here: a search itself (runs/search.py).
 """
 
 import io
-from collections.abc import Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
+from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import typer
 
-from regraph_kg.cli.display import Show, print_summary, progress, require_good, say
-from regraph_kg.cli.json_answers import answered, notes_aside, print_json
+from regraph_kg.cli.display import Show, print_summary, progress, require_good
+from regraph_kg.cli.json_answers import answered, notes_aside
 from regraph_kg.cli.options import Options, choose, resume_command
 from regraph_kg.cli.progress import on_terminal, watch
 from regraph_kg.errors import (
+    AnswersPending,
     BadInput,
     Interrupted,
     ModelError,
-    RegraphError,
     StoreError,
     ToolError,
     file_errors,
@@ -33,25 +31,9 @@ from regraph_kg.runs.search import LiveRun, begin, preview, require_graph
 from regraph_kg.search.methods import kind_of
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.problems import chosen_problem
-from regraph_kg.wiring.searches import OpenSearches, open_searches
+from regraph_kg.wiring.searches import open_search
 from regraph_kg.wiring.shipped import corpus_folder, starter_files
 from regraph_kg.wiring.stores import open_store
-
-
-class _Stopped(Interrupted):
-    """Ctrl-C: the searches that have not begun do not begin."""
-
-
-@dataclass(slots=True)
-class SearchEnd:
-    """How one search ended; with --json as it is."""
-
-    problem: str  # the problem as it was typed
-    summary: RunSummary | None = None  # none where the search did not end
-    error: str | None = None
-    trace: Path | None = None
-    code: Path | None = None  # the file with the answer's code
-    go_on: str | None = None  # the command that goes on with it, where one can
 
 
 def run(options: Options) -> bool:
@@ -59,25 +41,22 @@ def run(options: Options) -> bool:
     model_settings = traced_model(options.resume) if options.resume else {}
     settings = read_settings(**model_settings | ({"model": options.model} if options.model else {}))
     if options.function is not None:
-        if len(options.problems) > 1 or options.resume:
-            raise BadInput(
-                "function: is of one C++ file, and of a new search; name that file alone"
-            )
+        if options.resume:
+            raise BadInput("function: is of a new search; leave it or --resume out")
         from regraph_kg.cli.problem import problem_of  # noqa: PLC0415 (the parser comes with it)
 
         # its folder, made now or earlier
         with notes_aside(options.as_json):
-            folder = problem_of(settings, Path(options.problems[0]), options.function)
-        options = replace(options, problems=[f"{folder}/"])
-    searches = choose(options, settings.model)
-    if options.starter or (kind_of(searches[0].settings.method).walks and not options.resume):
+            folder = problem_of(settings, Path(options.problem), options.function)
+        options = replace(options, problem=f"{folder}/")
+    choice = choose(options, settings.model)
+    if options.starter or (kind_of(choice.settings.method).walks and not options.resume):
         offer(settings, options.starter)
     if not options.dry_run:
-        return run_searches(settings, options, searches)
-    previews = [preview(settings, choice) for choice in searches]
-    if not answered(previews, options.as_json):
-        for one in previews:
-            typer.echo(str(one))
+        return _search(settings, options, choice).improved
+    first = preview(settings, choice)
+    if not answered(first, options.as_json):
+        typer.echo(str(first))
     return True
 
 
@@ -107,109 +86,43 @@ def offer(settings: Settings, load: bool | None) -> None:
     lines = io.BytesIO(b"".join(path.read_bytes() for path in files))
     disclosing = settings.model_copy(update={"disclose": "code"})  # the starter graph is public
     counts = watch(grow(disclosing, lines, "lexical", "starter"))
-    say(
+    typer.echo(
         f"the graph was empty; loaded the starter graph: {counts.added} trajectories,"
-        f" {counts.examples} examples"
+        f" {counts.examples} examples",
+        err=True,
     )
 
 
-def run_searches(settings: Settings, options: Options, searches: Sequence[SearchChoice]) -> bool:
-    """Search for each problem and print the results; whether any was improved.
-
-    Raises the error of a search, a resumable one first, where none was improved; `AnswersPending`
-    for searches that wait for answers by file, also after improvements.
-    """
-    several = len(searches) > 1
-    ends: list[SearchEnd] = []
-    errors: list[RegraphError] = []
-    with open_searches(settings, searches[0]) as shared:
-        for choice in searches:
-            ends.append(SearchEnd(choice.problem))
-            error = _attempt(settings, shared, options, choice, ends)
-            if error is not None:
-                errors.append(error)
-                ends[-1].error = str(error)
-                if several:
-                    say(f"{choice.problem}: {error}")
-            if isinstance(error, _Stopped):
-                break
-        for end in ends if several else ():
-            if end.go_on:
-                say(end.go_on)
-        if left := options.problems[len(ends) :]:
-            say(f"not begun: {', '.join(left)}")
-        if options.as_json and (several or ends[0].summary):
-            print_json(ends if several else ends[0].summary)
-        # prompts of all searches are written to one file, so that they are answered together
-        shared.finish("run the commands above" if several else f"go on: {ends[0].go_on}")
-    return _verdict(ends, errors)
-
-
-def _attempt(
-    settings: Settings,
-    shared: OpenSearches,
-    options: Options,
-    choice: SearchChoice,
-    ends: Sequence[SearchEnd],
-) -> RegraphError | None:
-    """Run one search, print its result and fill in its end, the last of `ends`.
-
-    Returns the error that ended it, so that the others go on.
-    """
-    end = ends[-1]
-    try:
-        if not options.resume:
-            # before the check of the problem, which takes up to half a minute
-            require_graph(settings, choice)
-        if choice.judge is None:
-            require_good(settings, choice.problem)
-        with (
-            shared.search(choice) as search,
-            begin(search, options.runs, options.resume) as run,
-            # by file a call takes hours, so that each gets a line
-            progress(choice.limits.calls, every=choice.model.by_file) as show,
-        ):
-            output = _output(options, run)
-            if any(other.code == output for other in ends):
-                raise BadInput(
-                    f"{output}: another problem of this name has its code there; name one"
-                )
-            end.trace = run.trace
-            place = output if options.output else None
-            end.go_on = resume_command(options, choice.problem, run.trace, place)
-            end.summary = follow(run, show, output, end.go_on)
-            end.code, end.go_on = output, None
-        if not options.as_json:
-            places = {"problem": chosen_problem(settings, end.problem), "code": str(output)}
-            print_summary(end.summary, places | {"trace": str(end.trace)})
-    except RegraphError as error:
-        return error
-    except KeyboardInterrupt:  # while its parts were opened
-        return _Stopped("stopped; run the same command again")
-    except Exception as error:  # noqa: BLE001 (a bug of ours)
-        unexpected = RegraphError(
-            f"unexpected {type(error).__name__}: {error}; --debug shows where"
-        )
-        unexpected.__cause__ = error
-        return unexpected
-    return None
-
-
-def _output(options: Options, run: LiveRun) -> Path:
-    """The file of --output, in its folder for several problems; else beside the trace."""
-    suffix = TARGETS[run.header.target].suffix
-    if options.output is None:
-        return run.trace.with_suffix(suffix)
-    if len(options.problems) == 1:
-        return options.output
-    return options.output / f"{run.header.problem}{suffix}"
+def _search(settings: Settings, options: Options, choice: SearchChoice) -> RunSummary:
+    """Search, and print the result."""
+    if not options.resume:
+        # before the check of the problem, which takes up to half a minute
+        require_graph(settings, choice)
+    if choice.judge is None:
+        require_good(settings, choice.problem)
+    with (
+        open_search(settings, choice) as search,
+        begin(search, options.runs, options.resume) as run,
+        progress(choice.limits.calls) as show,
+    ):
+        output = options.output or run.trace.with_suffix(TARGETS[choice.target].suffix)
+        go_on = f"go on: {resume_command(options, run.trace)}"
+        summary = None
+        with suppress(AnswersPending):  # `publish` says which
+            summary = follow(run, show, output, go_on)
+        run.publish(go_on)
+    assert summary is not None
+    if not answered(summary, options.as_json):
+        places = {"problem": chosen_problem(settings, choice.problem), "code": str(output)}
+        print_summary(summary, places | {"trace": str(run.trace)})
+    return summary
 
 
 def follow(run: LiveRun, show: Show, output: Path, go_on: str) -> RunSummary:
     """Run the search with its output, measure the best again and write it.
 
     Raises `Interrupted` for Ctrl-C and for a lost model or store, and `ToolError`; each tells the
-    best so far and the command that goes on. Raises `AnswersPending` where answers come by file.
+    best so far and how to go on. Raises `AnswersPending` where answers come by file.
     """
     header = run.header
     title = f"{header.problem} ({header.target})"
@@ -219,7 +132,7 @@ def follow(run: LiveRun, show: Show, output: Path, go_on: str) -> RunSummary:
     show.say(f"trace: {run.trace}" + (" (its last line was torn: dropped)" if run.torn else ""))
 
     def ended(why: str, best: str) -> str:
-        return "; ".join(filter(None, [why, best, f"go on: {go_on}"]))
+        return "; ".join(filter(None, [why, best, go_on]))
 
     try:
         for record in run.records():
@@ -229,7 +142,7 @@ def follow(run: LiveRun, show: Show, output: Path, go_on: str) -> RunSummary:
         finished = run.finish()
     except KeyboardInterrupt:
         best = _keep_best(run, output) or "nothing faster so far"
-        raise _Stopped(ended(f"stopped after {run.calls} calls", best)) from None
+        raise Interrupted(ended(f"stopped after {run.calls} calls", best)) from None
     except (ModelError, StoreError) as error:
         raise Interrupted(ended(str(error), _keep_best(run, output))) from None
     except ToolError as error:  # the machine must be mended first: not resumable as it is
@@ -256,23 +169,3 @@ def _write(path: Path, code: str) -> None:
     with file_errors(path, "give another --output"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(code, encoding="utf-8")
-
-
-def _verdict(ends: Sequence[SearchEnd], errors: Sequence[RegraphError]) -> bool:
-    """Whether any problem was improved, or the error that the command ends with.
-
-    A negative result needs a search that its limits ended.
-    """
-    # a command that was stopped is not over, whatever it found meanwhile
-    stopped = next((error for error in errors if isinstance(error, _Stopped)), None)
-    if stopped:
-        raise stopped
-    summaries = [end.summary for end in ends if end.summary]
-    if any(summary.improved for summary in summaries):
-        return True
-    resumable = next((error for error in errors if isinstance(error, Interrupted)), None)
-    if resumable:
-        raise resumable
-    if errors and not summaries:
-        raise errors[0]
-    return False

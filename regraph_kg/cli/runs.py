@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from regraph_kg.cli import display
-from regraph_kg.cli.completion import complete_run
 from regraph_kg.cli.json_answers import print_json
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import print_rows
@@ -27,7 +26,6 @@ def runs(
             "A trace, or the beginning of its name.",
             metavar="[RUN]",
             show_default="all, as a table",
-            autocompletion=complete_run,
         ),
     ] = None,
     folder: Annotated[Path, option("Folder of traces.", "--runs")] = FOLDER,

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.completion import complete_technique
 from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.tables import PlainConsole, print_rows
@@ -44,7 +43,6 @@ def show(
             "Its id, name or alias.",
             metavar="ID",
             show_default="a list of all",
-            autocompletion=complete_technique,
         ),
     ] = None,
     target: Annotated[

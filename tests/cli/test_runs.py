@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.cli.completion import complete_problem, complete_run, complete_technique
 from tests.cli.taken_home import FOUND, make, searched
 from tests.cli.test_apply import here
 from tests.in_process import typed as regraph
@@ -50,13 +49,3 @@ def test_a_run_is_shown_by_the_beginning_of_its_name(here: Path) -> None:
     nothing = searched(here, problem, None)
     assert regraph("runs", nothing, "--code")[:2] == (1, "")
     assert "2 begin so" in regraph("runs", trace.stem[:4]).err
-
-
-@pytest.mark.usefixtures("here")
-def test_the_shell_completes_problems_runs_and_techniques() -> None:
-    trace = searched(Path(), make(Path().absolute()))
-    assert complete_problem("sc") == ["scale"]
-    assert trace.stem in complete_run(trace.stem[:4])
-    assert complete_run("runs/") == [str(trace)]
-    assert "cuda/shared-memory-tiling" in complete_technique("cuda/shared")
-    assert complete_technique("nothing") == []

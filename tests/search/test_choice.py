@@ -1,4 +1,4 @@
-"""What a command line makes of a search: defaults, --fast, --set, shares of several problems."""
+"""What a command line makes of a search: defaults, --fast, --set."""
 
 import shlex
 from dataclasses import replace
@@ -14,11 +14,11 @@ from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.trace import Trace
 from tests.search.toy import SEAL, Toy, header, noisy_script, run
 
-NOTHING = Options(problems=["scale"])  # a command line with a problem and no option
+NOTHING = Options(problem="scale")  # a command line with a problem and no option
 
 
 def chosen(model: str = "ollama:tiny", **typed: object) -> SearchChoice:
-    return choose(replace(NOTHING, **typed), model)[0]  # type: ignore[arg-type]
+    return choose(replace(NOTHING, **typed), model)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("method", tuple(METHODS))
@@ -101,9 +101,6 @@ def test_a_bound_can_be_set_and_taken_away() -> None:
         ({"sets": ("limit.calls=3",)}, "set 'limit.calls=3': a limit knows evaluations, "),
         ({"sets": ("run.target=cuda",)}, "set 'run.target=cuda': a run knows final, "),
         ({"parallel": 0}, "--parallel 0: no call would be made"),
-        ({"problems": ("a", "b", "a")}, "problem a is named twice"),
-        ({"problems": ("a", "b"), "resume": Path("x")}, "a trace is of one problem"),
-        ({"problems": ("a", "b"), "output": Path(__file__)}, "several problems need one"),
         ({"dry_run": True, "resume": Path("x")}, "leave out --resume"),
     ],
 )
@@ -133,12 +130,6 @@ def test_what_is_set_is_checked_as_an_option_is(text: str, why: str) -> None:
     assert f"--set {text}: {why}" in str(refused.value)
 
 
-def test_every_problem_gets_the_same_choice() -> None:
-    found = choose(replace(NOTHING, problems=["a", "b"], parallel=4), "ollama:tiny")
-    assert [one.problem for one in found] == ["a", "b"]
-    assert replace(found[1], problem="a") == found[0]
-
-
 def test_a_resumed_search_is_what_its_trace_says(tmp_path: Path) -> None:
     was = header(
         settings=kind_of("regrapht").settings.model_validate({"steps": 2}),
@@ -161,8 +152,10 @@ def test_a_resumed_search_is_what_its_trace_says(tmp_path: Path) -> None:
 
 
 def test_the_command_that_goes_on_names_what_no_trace_holds() -> None:
-    options = replace(NOTHING, model="ollama:a b", sets=["run.judge=j"], fast=True)
-    words = shlex.split(resume_command(options, "x y", Path("t"), Path("o")))
+    options = Options(
+        problem="x y", model="ollama:a b", sets=["run.judge=j"], fast=True, output=Path("o")
+    )
+    words = shlex.split(resume_command(options, Path("t")))
     assert words == [
         *("regraph", "optimize", "x y", "--resume", "t"),
         *("--model", "ollama:a b", "--output", "o", "--set", "run.judge=j"),

@@ -8,7 +8,6 @@ from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.search.methods import METHODS
 from tests.search.lab import Lab
-from tests.search.test_several import add_problem
 
 
 @pytest.mark.parametrize("method", tuple(METHODS))
@@ -23,7 +22,7 @@ def test_the_prompt_shown_is_the_one_that_a_search_asks_first(grown: Lab, method
     words = ("--method", method, "--budget", "20")
     ended = grown.run("optimize", "scale", *words, "--dry-run", "--json")
     assert (ended.code, grown.traces(), asked) == (0, [], []), ended
-    (told,) = json.loads(ended.out)
+    told = json.loads(ended.out)
     assert told["calls"] == 20
     grown.optimize(*words)
     assert Prompt.model_validate(told["first_prompt"]) == asked[0]
@@ -53,11 +52,3 @@ def test_a_target_that_is_not_here_can_be_looked_at(grown: Lab) -> None:
     ended = grown.run("optimize", "scale", "--dry-run", "--target", "cuda", "--method", "cot")
     assert ended.code == 0, ended
     assert "scale (cuda)" in ended.out
-
-
-def test_each_of_several_problems_is_told(grown: Lab) -> None:
-    add_problem(grown, "twice", answers=False)
-    ended = grown.run("optimize", "scale", "twice", "--dry-run", "--budget", "4")
-    assert ended.code == 0
-    assert "scale (openmp)" in ended.out
-    assert "twice (openmp)" in ended.out
