@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from regraph_kg.backends.evidence import Evidence, Pair
-from regraph_kg.models.evaluation import MOST_SPEEDUP, Outcome
+from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import EFFECT_SCALE, LEARNED_TRIES, UNMEASURED, Successor
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import standing
@@ -21,7 +21,6 @@ LEARNED = " learned from"  # between device and model in the id of what was lear
 COUNTS = ("examples", "tried", "verified", "sum_log2_effect", "declined")
 """The integer properties of a NEXT row: all add up, so that any order of writers gives the same."""
 SHORT = 8  # gains from here on have one decimal
-MOST_LOG2 = 1_000.0  # largest logarithm of a gain that is shown: beyond, it overflows
 
 Counts = Counter[str]  # the counts of one NEXT row, or a part of them
 
@@ -106,7 +105,7 @@ def read_counts(properties: Mapping[str, Any]) -> Counts:
 def row_properties(key: RowKey, counts: Counts) -> dict[str, Any]:
     """Properties of a NEXT; `tries` and `gain` are for people who look at the graph."""
     verified, gained = counts["verified"], counts["sum_log2_effect"]
-    gain = 2.0 ** min(gained / verified / EFFECT_SCALE, MOST_LOG2) if verified else None
+    gain = 2.0 ** (gained / verified / EFFECT_SCALE) if verified else None
     return {
         **{name: counts[name] for name in COUNTS},
         "device": key.device,
@@ -151,7 +150,6 @@ def together(rows: Mapping[RowKey, Counts], *, capped: bool = False) -> Counts:
 
 def successor(technique: Technique, rows: Mapping[RowKey, Counts], device: str) -> Successor:
     """A pair's target as a successor, for a search on `device`: its own rows, and all others."""
-    rows = {key: _believed(counts) for key, counts in rows.items()}
     on_device, rest = (
         together({key: rows[key] for key in rows if (key.device == device) is here}, capped=True)
         for here in (True, False)
@@ -176,13 +174,6 @@ def successor(technique: Technique, rows: Mapping[RowKey, Counts], device: str) 
         sum_log2_elsewhere=elsewhere["sum_log2_effect"],
         declined=sum(n if who is None else min(n, LEARNED_TRIES) for who, n in declined.items()),
     )
-
-
-def _believed(counts: Counts) -> Counts:
-    """The counts of a row; without its gains where their mean is one that no code can have."""
-    most = EFFECT_SCALE * math.log2(MOST_SPEEDUP) * counts["verified"]
-    # a graph of earlier days may hold what a broken clock measured
-    return counts if counts["sum_log2_effect"] <= most else Counts({**counts, "sum_log2_effect": 0})
 
 
 def precedence(rows: Mapping[RowKey, Counts]) -> tuple[int, int]:

@@ -54,7 +54,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 PRODUCT = "regraph-kg"
-OLDEST = 2  # the oldest version whose trajectories a rebuild reads
 MOST_ROWS = 1_000_000  # largest LIMIT sent: the embedded store allocates for it at once
 PAGE = 500  # trajectories read at a time
 _TECHNIQUE = {"id", "name", "target"}
@@ -81,14 +80,13 @@ class GraphStore(OnBolt):
     def apply_schema(self, *, rebuild: bool = False) -> None:
         """Make an empty database a graph of our version; idempotent.
 
-        Raises `StoreError` for a graph of another version or in the midst of a rebuild, unless
-        `rebuild` is what comes next, and for a database that is not ours.
+        Raises `StoreError` for a graph of another version, for one in the midst of a rebuild,
+        unless `rebuild` is what comes next, and for a database that is not ours.
         """
         # A database is ours when it carries our stamp, (:Meta), which the last statement of
         # cypher/schema.cypher writes. Each may run again, after a kill or beside another process.
         (row,) = self._bolt.rows("read_stamp")
         place = self._bolt.place
-        version = row["schema_version"]
         if row["empty"]:
             self._bolt.define_all("schema")
         elif row["products"] != [PRODUCT]:
@@ -96,25 +94,17 @@ class GraphStore(OnBolt):
                 f"{place}: holds another product's data;"
                 " name an empty database (REGRAPH_STORE_DATABASE) or server"
             )
-        elif not OLDEST <= version <= SCHEMA_VERSION:
+        elif row["schema_version"] != SCHEMA_VERSION:
             raise StoreError(
-                f"{place}: graph has schema {version}, this program needs {SCHEMA_VERSION}:"
+                f"{place}: graph has schema {row['schema_version']}, this program needs"
+                f" {SCHEMA_VERSION}:"
                 " export it with the program that made it (regraph graph export), and ingest that"
                 " into an empty database"
             )
-        elif rebuild:
-            if version < SCHEMA_VERSION:
-                self._bolt.define_all("schema")  # what an older graph lacks
-        elif row["rebuilding"]:
+        elif row["rebuilding"] and not rebuild:
             raise StoreError(
                 f"{place}: is being rebuilt; if that was interrupted, nothing is lost: run"
                 " regraph ingest --rebuild again"
-            )
-        elif version < SCHEMA_VERSION:
-            raise StoreError(
-                f"{place}: an older regraph wrote this graph (schema {version}, this program"
-                f" needs {SCHEMA_VERSION}); nothing is lost: regraph ingest --rebuild brings it"
-                " over"
             )
 
     def add_techniques(self, techniques: Sequence[Technique]) -> int:

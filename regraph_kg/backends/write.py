@@ -37,7 +37,6 @@ from regraph_kg.backends.statistics import (
 )
 from regraph_kg.errors import StoreError
 from regraph_kg.models.graph import (
-    SCHEMA_VERSION,
     MergeCounts,
     MergePlan,
     Replan,
@@ -51,7 +50,7 @@ _TAUGHT = ("hurts", "family", "needs", "pointless", "leaves", "recipe", "steps",
 """Properties that known techniques get where they lack them, besides aliases."""
 READINGS = 20  # tries to read a page that writers keep changing
 REBUILT_AT_ONCE = 200  # trajectories of one transaction, as in an ingest
-STRIPPED = 5_000  # relationships or nodes of one transaction
+STRIPPED = 5_000  # relationships of one transaction
 
 
 class MissingTechniques(StoreError):
@@ -372,23 +371,16 @@ def rebuild(
     """Write the graph anew; see `graph.GraphStore`. Yields trajectories done, and all.
 
     A mark in (:Meta) makes every other command refuse the graph until the end. Then what follows
-    from trajectories goes, vectors with it, and what nodes of older versions had. Each transaction
-    replaces its trajectories wholly or not at all, so that a kill loses none; the same command, run
-    again, ends it. `replan` may raise, which leaves the mark.
+    from trajectories goes, vectors with it. Each transaction replaces its trajectories wholly or
+    not at all, so that a kill loses none; the same command, run again, ends it. `replan` may
+    raise, which leaves the mark.
     """
     total = sum(row["trajectories"] for row in bolt.rows("count_trajectories"))
     mark = secrets.token_hex(8)  # of two rebuilds at once the later one goes on
     bolt.write(lambda ask: ask("set_meta", state={"rebuilding": mark}))
     # In portions: one transaction that deletes a large graph runs out of memory.
-    for name in ("strip_relationships", "strip_nodes"):
-
-        def strip(ask: Query, name: str = name) -> int:
-            _hold_mark(ask, mark)
-            (row,) = ask(name, limit=STRIPPED)
-            return int(row["deleted"])
-
-        while bolt.write(strip):
-            pass
+    while bolt.write(partial(_strip, mark=mark)):
+        pass
     known = {t.id: t.model_dump(exclude={"id"}) for t in techniques}
     bolt.write(lambda ask: write_techniques(ask, known))
     after, done = "", 0
@@ -433,6 +425,12 @@ def _hold_mark(ask: Query, mark: str) -> None:
     _require_mark(ask, mark)
 
 
+def _strip(ask: Query, mark: str) -> int:
+    _hold_mark(ask, mark)
+    (row,) = ask("strip_relationships", limit=STRIPPED)
+    return int(row["deleted"])
+
+
 def _replace(ask: Query, ids: Sequence[str], plans: Sequence[MergePlan], mark: str) -> None:
     _hold_mark(ask, mark)
     # Failures keep their ids whatever they are called: they are not deleted, but placed anew.
@@ -447,5 +445,4 @@ def _finish(ask: Query, mark: str) -> None:
     if idle:
         # Not DETACH: one that a writer has just used fails the transaction, which is tried again.
         ask("delete_techniques", ids=idle)
-    dropped = dict.fromkeys(("rebuilding", "bound", "embedding_slot"))
-    ask("set_meta", state={"schema_version": SCHEMA_VERSION, **dropped})
+    ask("set_meta", state={"rebuilding": None})

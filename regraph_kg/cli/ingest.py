@@ -76,8 +76,7 @@ def ingest(  # noqa: PLR0913 (a command's options)
     be told or guessed: regraph docs curation.
 
     --rebuild takes no FILE: it reads every trajectory of the graph, looks its names up in today's
-    vocabulary, and writes the graph anew; a graph of an older release is brought over. Stopped
-    half-way it has lost nothing, and is run again.
+    vocabulary, and writes the graph anew. Stopped half-way it has lost nothing, and is run again.
 
     Exit code 0: something was added or known already, whether or not it could be embedded; 1: every
     line was rejected; 4: Ctrl-C or a lost store, go on with the same command; 5: a model's answers

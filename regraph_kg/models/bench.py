@@ -4,12 +4,12 @@ A run is one search: a problem, a target, an arm, a seed. Not here: figures over
 (regraph_kg/bench/figures.py).
 """
 
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
 from regraph_kg.models.base import Frozen, Metric
-from regraph_kg.models.evaluation import MOST_SPEEDUP, AnswerKind, Interval, possible_speedup
+from regraph_kg.models.evaluation import AnswerKind, Interval, possible_speedup
 from regraph_kg.models.run import Cost, FinalGrade, Stopped
 from regraph_kg.models.target import Target
 from regraph_kg.models.text import PlainText
@@ -64,15 +64,6 @@ class BenchRun(Frozen, extra="ignore"):
     prompts: str  #: version and digest of the prompt templates
     model: PlainText  #: name and digest
     trace: str  #: below the bench's folder
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_impossible(cls, raw: Any) -> Any:
-        # earlier versions wrote what a broken clock said, and printed it as the answer
-        speedup = raw.get("speedup") if isinstance(raw, dict) else None
-        if isinstance(speedup, float) and speedup > MOST_SPEEDUP:
-            return raw | {"speedup": 1.0, "speedup_interval": None, "improved": False}
-        return raw
 
     @property
     def place(self) -> tuple[str, str, str, int]:

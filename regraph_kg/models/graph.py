@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import JsonValue
 
-from regraph_kg.models.evaluation import Outcome, possible_speedup
+from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Disclosure, Trajectory
@@ -24,8 +24,8 @@ LEARNED_TRIES = 8  # tries learned from one model that count on an edge, whateve
 
 RelabelLevel = Literal["exact", "lexical", "model"]  # how far relabelling goes beyond known names
 
-RelabelStage = Literal[RelabelLevel, "given", "alias", "compound", "new", "code", "embed"]
-"""The deciding stage; see ingest/relabel. "embed" stands in graphs of 2026-11 only."""
+RelabelStage = Literal[RelabelLevel, "given", "alias", "compound", "new", "code"]
+"""The deciding stage; see ingest/relabel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,9 +230,6 @@ class Example:
         values["disclosed"] = properties.get("disclosed") or "code"
         lists = ("verified_on", "effects", "also")
         values |= {name: tuple(properties.get(name) or ()) for name in lists}
-        # a graph of earlier days may hold what a broken clock measured
-        values["effects"] = tuple(possible_speedup(e) or UNTIMED for e in values["effects"])
-        values |= {name: possible_speedup(values[name]) for name in ("effect", "speedup")}
         return cls(**values)
 
     def on(self, device: str | None) -> Self:

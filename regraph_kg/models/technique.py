@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -69,15 +69,6 @@ class Technique(Frozen):
         }
         told = (f"{label}{text}" for label, text in lines.items() if text)
         return "\n".join((f"{self.name} ({self.id})", *told))
-
-    @model_validator(mode="before")
-    @classmethod
-    def _as_earlier_graphs_had_it(cls, fields: Any) -> Any:
-        # files and graphs of 2026-11 have names that are not a technique's; such a name is now a
-        # technique of its own
-        if isinstance(fields, Mapping) and "disowned" in fields:
-            return {name: value for name, value in fields.items() if name != "disowned"}
-        return fields
 
     @model_validator(mode="after")
     def _id_is_of_target(self) -> Self:

@@ -1,7 +1,7 @@
 """Writes a graph anew from its own trajectories, under the names of today's vocabulary.
 
-No files are needed. This is how a changed techniques.json reaches a graph, and how a graph that an
-older release wrote is brought over. Not here: what of it is one transaction (backends/write.py).
+No files are needed. This is how a changed techniques.json reaches a graph. Not here: what of it is
+one transaction (backends/write.py).
 """
 
 from collections.abc import Iterator, Sequence

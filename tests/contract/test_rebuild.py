@@ -1,10 +1,8 @@
 """Contract: a graph is written anew from its own trajectories, under today's names."""
 
-import json
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,18 +10,14 @@ import pytest
 from regraph_kg.backends.store import GraphStore
 from regraph_kg.errors import StoreError
 from regraph_kg.models.graph import (
-    SCHEMA_VERSION,
     MergePlan,
     Relabelled,
     StoredTrajectory,
 )
-from regraph_kg.runs.progress import outcome
-from regraph_kg.runs.rebuild import rebuild_graph
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_store
 from tests.contract.plans import A100, failure, measured, plan, technique
 from tests.recount import wrong_counts
-from tests.stores import cypher, wipe
 
 
 def as_before(page: Sequence[StoredTrajectory]) -> list[MergePlan]:
@@ -119,52 +113,3 @@ def test_of_two_rebuilds_at_once_the_later_one_goes_on(
     list(second)
     assert (store.transitions(), tuple(store.export())) == before
     assert wrong_counts(store) == []
-
-
-def write_schema_2(settings: Settings) -> dict[str, Any]:
-    """A graph that the last release of schema 2 wrote: bounded, curated, with a free run."""
-    old: dict[str, Any] = json.loads(Path(__file__).with_name("schema_2.json").read_bytes())
-    for row in old["nodes"]:
-        cypher(settings, f"CREATE (n:{row['label']}) SET n = $had", had=row["had"])
-    for row in old["relationships"]:
-        cypher(
-            settings,
-            "MATCH (s:Technique {id: $source}), (d:Technique {id: $target})"
-            f" CREATE (s)-[r:{row['type']}]->(d) SET r = $had",
-            **{name: row[name] for name in ("source", "target", "had")},
-        )
-    return old
-
-
-def test_a_graph_of_schema_2_is_refused_in_one_line_and_brought_over(
-    store: GraphStore, store_settings: Settings, tmp_path: Path
-) -> None:
-    wipe(store_settings)
-    old = write_schema_2(store_settings)
-    with pytest.raises(StoreError) as refused:
-        open_store(store_settings)
-    assert "regraph ingest --rebuild" in str(refused.value)
-    assert "\n" not in str(refused.value)
-    tiling = technique("shared-memory-tiling", aliases=("Fold twice",))
-    (tmp_path / "techniques.json").write_text(f"[{tiling.model_dump_json()}]")
-    assert outcome(rebuild_graph(store_settings, tmp_path / "techniques.json", "lexical")) == 3
-
-    texts = {row["had"]["id"]: row["had"] for row in old["nodes"] if row["label"] == "Steps"}
-    for one in store.export():
-        assert [step.code for step in one.steps] == texts[one.id]["codes"]
-        assert all(step.measurements for step in one.steps)
-        assert [failed.code for failed in one.failures] == [f"int bad{one.ref[-1:]};"]  # type: ignore[index]
-    names = {step.label: step.technique for one in store.export() for step in one.steps}
-    assert names == {
-        "Shared memory tiling": "cuda/shared-memory-tiling",
-        "SMEM tiles": "cuda/shared-memory-tiling",  # merged by a curation of then
-        "Fold twice": "cuda/shared-memory-tiling",  # an alias of today's vocabulary
-        "My own name": "cuda/loop-unrolling",  # given by the sender
-    }
-    assert wrong_counts(store) == []
-    assert store.stats().schema_version == SCHEMA_VERSION
-    left = cypher(store_settings, "MATCH (n) RETURN DISTINCT labels(n)[0] AS label")
-    assert {row["label"] for row in left} == {
-        *("Meta", "Technique", "Trajectory", "Steps", "Failure")
-    }
-    assert "cuda/fold-twice" not in {one.id for one in store.techniques()}

@@ -169,11 +169,6 @@ def test_two_that_replace_each_other_do_not_hang() -> None:
     assert Vocabulary((), [one, two]).current("cuda/one") in ("cuda/one", "cuda/two")
 
 
-def test_a_technique_of_an_earlier_release_is_read_without_what_is_gone() -> None:
-    fields = VOCABULARY[0].model_dump() | {"disowned": ("smem tiling",)}
-    assert Technique.model_validate(fields) == VOCABULARY[0]
-
-
 def test_a_reviewed_technique_has_a_name_before_an_unseen_one() -> None:
     unseen = Technique(id="cuda/odd-trick", name="Odd trick", target="cuda", review=True)
     seen = Technique(id="cuda/zzz", name="Zzz", target="cuda", aliases=("odd trick",))
