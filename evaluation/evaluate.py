@@ -165,6 +165,7 @@ class Judge:
         with session.slots.candidate(program) as slot:
             evaluation = (
                 evaluation.then("verify", partial(session.verify, slot))
+                .then("glance", partial(session.glance, slot))
                 .then("baseline", session.renew_baseline)
                 .then("time", partial(session.time, slot))
             )

@@ -27,7 +27,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.alterations import TWICE, fitting
 from regraph_kg.evaluation.problem.inputs import factors, variant_of
 from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
-from regraph_kg.evaluation.problem.types import Alteration, bits
+from regraph_kg.evaluation.problem.types import bits
 from regraph_kg.evaluation.races import with_threads
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.slots import SessionRules
@@ -44,6 +44,7 @@ _TRUTH_SECONDS = 4.0  # what the truth of a large case may take
 _TRUTHS_SECONDS: Mapping[Grade, float] = {"glance": 0.0, "screening": 0.7, "full": 3.0}
 """What new truths may take of one candidate: of large cases, and of all others."""
 _NEAR_TIMED, _NEAR_ALTERED = 2, 1  # distributions and alterations at the shape near the timing one
+_ALWAYS_NEAR = ("equal", "uneven", "whole")  # long paths contend, and may save precision
 _TIMED_BYTES = 160 * 2**20  # arrays at most of cases at the timing shape
 _SCREENED_LARGE, _SCREENED_LONG, _SCREENED_AROUND = 2, 3, 3  # cases of each that a screening runs
 _ALONE = 1  # large cases that one thread runs
@@ -183,6 +184,7 @@ class FurtherChecks:
         There timed calls ask the same of everybody.
         """
         share = _STOOD_ALTERED if case.alteration else 1.0 if self._is_large(case) else _STOOD
+        share = 0.0 if case.alteration == "whole" else share  # a case of what rounds nowhere
         # one run without a truth first: the reference would be waited for much longer
         if not self._references.knows(case) and verification.repeat(worker, case, 1):
             return False
@@ -247,12 +249,10 @@ class FurtherChecks:
         low, high = MODERATE
         long = [s for s in self._shapes if low <= problem.elements(s) <= high]
         placed = [replace(case, sizes=rng.choice(long)) for case in altered if long]
-        large = [*self._near_timed(rng, seed, [case.alteration for case in altered])]
+        large = [*self._near_timed(rng, seed, altered)]
         return PlannedCases(Case(shape, 0, seed), shapes, altered, placed, large)
 
-    def _near_timed(
-        self, rng: random.Random, seed: int, kinds: Sequence[Alteration | None]
-    ) -> Iterator[Case]:
+    def _near_timed(self, rng: random.Random, seed: int, altered: Sequence[Case]) -> Iterator[Case]:
         """Cases at a shape close to the timing shape; at that, those that timed calls do not have.
 
         The first two are what the screening runs of large ones.
@@ -263,10 +263,10 @@ class FurtherChecks:
         if near:
             first, *others = rng.sample(variants, min(len(variants), _NEAR_TIMED))
             yield Case(near, first, seed)
-            chosen = [kind for kind in kinds if kind == "equal"]
-            more = [kind for kind in kinds if kind != "equal"]
-            for kind in [*chosen, *rng.sample(more, min(_NEAR_ALTERED, len(more)))]:
-                yield Case(near, 0, seed, alteration=kind)
+            chosen = [case for case in altered if case.alteration in _ALWAYS_NEAR]
+            more = [case for case in altered if case not in chosen]
+            chosen += rng.sample(more, min(_NEAR_ALTERED, len(more)))
+            yield from (replace(case, sizes=near) for case in chosen)
             yield from (Case(near, variant, seed) for variant in others)
         if seconds < _TRUTH_SECONDS and problem.nbytes(timed) <= _TIMED_BYTES:
             yield from (Case(timed, variant, seed) for variant in variants[1:])

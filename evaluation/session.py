@@ -185,19 +185,35 @@ class Session:
         return replace(evaluation, flags=flags)
 
     def renew_baseline(self, evaluation: Evaluation) -> Evaluation:
-        """Replace a worker of the baseline before a candidate is timed: machines drift."""
+        """Replace a worker of the baseline before a candidate's series: machines drift."""
         since = time.monotonic() - self._renewed
         if self._rules.surroundings.gpu is None:
             wait = (_BASELINE_RULE.least + 2) * self.serial_seconds / _RENEWED_SHARE
         else:
             wait = self._renewal / _RENEWED_SHARE_GPU
         wait = wait if len(self.baseline) >= _FIRST_WORKERS else 0.0
-        if evaluation.grade != "glance" and since > max(_RENEWED_AFTER, wait):
+        if since > max(_RENEWED_AFTER, wait):
             self.time_serial()
             for _ in range(_MORE_WORKERS):  # a noisy one would condemn the candidates that follow
                 if self.serial_level.reach > _WORST_REACH:
                     self.time_serial()
         return evaluation
+
+    def glance(self, slot: Slot, evaluation: Evaluation) -> Evaluation:
+        """A few timed calls of the verified worker: that may be all that the caller asks for."""
+        watch = LoadWatch(self._rules.cores, self._rules.monitor)
+        slot.series = TimedSeries(slot.worker, slot.bench, self.call_seconds, self._timing(slot))
+        effort = evaluation.traits.efforts["glance"]
+        rule = StopRule(effort.seconds, effort.half_width, least=_GLANCE_SAMPLES)
+        failure = slot.series.begin() or slot.series.run(rule, _GLANCE_WARM_UP)
+        if failure:
+            self._examiner.retire(slot.bench.shown)  # its last words may tell of them
+            return evaluation.failed(placed(failure, self.call_seconds))
+        wrong = self._examiner.examine(slot.bench, at_hand=True)
+        if wrong or not _told_enough(slot.series, evaluation):
+            return evaluation.failed(wrong)
+        times = self._times((slot.series.so_far(),), evaluation, is_glance=True)
+        return replace(evaluation, times=times, load=watch.found(), ended_at_glance=True)
 
     def time(self, slot: Slot | None, evaluation: Evaluation) -> Evaluation:
         """Time as many workers as the grade asks for; the verified one, if given, is the first."""
@@ -207,14 +223,17 @@ class Session:
         with self.slots.silence(evaluation.program) if full else nullcontext():
             result = self._time_workers(slot, evaluation)
             load = watch.found()
-            has_series = not isinstance(result, Failure) and not result.ended_at_glance
-            if has_series and (load or (full and not target.on_gpu)):
+            if not isinstance(result, Failure) and (load or (full and not target.on_gpu)):
                 self.time_serial()
         if isinstance(result, Failure):
             return replace(evaluation, failure=result, load=load)
-        ended, metric = result.ended_at_glance, self.problem.metric
-        times = Times(result.series, self.serial_level, target.name, metric, is_glance=ended)
-        return replace(evaluation, times=times, load=load, ended_at_glance=ended)
+        return replace(evaluation, times=self._times(result, evaluation), load=load)
+
+    def _times(
+        self, own: tuple[MeasuredSeries, ...], evaluation: Evaluation, *, is_glance: bool = False
+    ) -> Times:
+        target, metric = evaluation.candidate.target, self.problem.metric
+        return Times(own, self.serial_level, target, metric, is_glance)
 
     def time_again(self, evaluation: Evaluation) -> Evaluation:
         """Time right code in fresh workers once more, as its times mean little."""
@@ -315,51 +334,45 @@ class Session:
             checks = (self._checked(slot, audit=False) for slot in both)
             return next(filter(None, checks), None) or measured
 
-    def _time_workers(self, slot: Slot | None, evaluation: Evaluation) -> "Failure | _Timed":
-        """Series of the workers, one where that is censored, or its glance told enough."""
+    def _time_workers(
+        self, slot: Slot | None, evaluation: Evaluation
+    ) -> tuple[MeasuredSeries, ...] | Failure:
+        """Series of the workers, one where that is censored."""
         series: tuple[MeasuredSeries, ...] = ()
         count = evaluation.traits.efforts[evaluation.grade].workers
         audited = secrets.randbelow(count) if evaluation.grade == "full" else None
         for number in range(count):
             audit = number == audited
             if slot and not series:
-                timed = self._time_worker(slot, evaluation, audit=audit, glance=True)
+                timed = self._time_worker(slot, evaluation, audit)
             else:
                 timed = self._time_fresh(evaluation, audit)
             if self._is_disturbed:
                 timed = self._time_fresh(evaluation, audit)
             if isinstance(timed, Failure):
                 return timed
-            series += timed.series
-            if timed.ended_at_glance or series[-1].censored:
-                return _Timed(series, timed.ended_at_glance)
-        return _Timed(series)
+            series += (timed,)
+            if timed.censored:
+                break
+        return series
 
-    def _time_fresh(self, evaluation: Evaluation, audit: bool) -> "Failure | _Timed":
+    def _time_fresh(self, evaluation: Evaluation, audit: bool) -> MeasuredSeries | Failure:
         assert evaluation.program
         with self.slots.candidate(evaluation.program) as slot:
-            started = slot.worker.start
-            return started or self._time_worker(slot, evaluation, audit=audit, glance=False)
+            return slot.worker.start or self._time_worker(slot, evaluation, audit)
 
     def _time_worker(
-        self, slot: Slot, evaluation: Evaluation, *, audit: bool, glance: bool
-    ) -> "Failure | _Timed":
+        self, slot: Slot, evaluation: Evaluation, audit: bool
+    ) -> MeasuredSeries | Failure:
         """Time a loaded candidate, end it, then verify the outputs of its timed calls.
 
-        `glance`: look at the first few of them; that may be enough. `audit`: verify also one call
-        whose inputs nobody has had.
+        A series that was glanced at goes on. `audit`: verify also one call whose inputs nobody has
+        had.
         """
-        ghosts = self._rules.defences.ghost and slot.serves.cuda
-        method = replace(self._method, kernels=ghosts and self._examiner.needs_kernels)
-        series = TimedSeries(slot.worker, slot.bench, self.call_seconds, method)
-        failure = series.begin()
-        if glance and not failure:
-            failure = self._glance(series, evaluation)
-            wrong = None if failure else self._examiner.examine(slot.bench, at_hand=True)
-            if wrong:
-                return wrong
-            if not failure and _told_enough(series, evaluation):
-                return _Timed((series.so_far(),), ended_at_glance=True)
+        method, series, failure = self._timing(slot), slot.series, None
+        if series is None:
+            series = TimedSeries(slot.worker, slot.bench, self.call_seconds, method)
+            failure = series.begin()
         if not failure:
             if evaluation.grade == "full" or slot.worker.on_device or slot.worker.device_work[0]:
                 self.slots.settle()
@@ -368,13 +381,11 @@ class Session:
         if isinstance(measured, Failure):
             self._examiner.retire(slot.bench.shown)  # its last words may tell of them
             return placed(measured, self.call_seconds)
-        return self._checked(slot, audit=audit) or _Timed((measured,))
+        return self._checked(slot, audit=audit) or measured
 
-    def _glance(self, series: TimedSeries, evaluation: Evaluation) -> Failure | None:
-        """A few timed calls: what else makes device contexts meanwhile is not waited for."""
-        effort = evaluation.traits.efforts["glance"]
-        rule = StopRule(effort.seconds, effort.half_width, least=_GLANCE_SAMPLES)
-        return series.run(rule, _GLANCE_WARM_UP)
+    def _timing(self, slot: Slot) -> TimingOptions:
+        ghosts = self._rules.defences.ghost and slot.serves.cuda
+        return replace(self._method, kernels=ghosts and self._examiner.needs_kernels)
 
     def _checked(self, slot: Slot, *, audit: bool) -> Failure | None:
         """Ask a worker that was timed what it did, end it, and verify its outputs."""
@@ -452,14 +463,6 @@ class Session:
             " (tolerance, reference.cpp, or memory read that nothing wrote?)",
         }.get(result.outcome, "serial.cpp fails")
         raise BadInput(f"problem {self.problem.name}: {role}: {result.diagnosis}")
-
-
-@dataclass(frozen=True, slots=True)
-class _Timed:
-    """Series of a candidate's workers."""
-
-    series: tuple[MeasuredSeries, ...]
-    ended_at_glance: bool = False
 
 
 def _told_enough(series: TimedSeries, evaluation: Evaluation) -> bool:

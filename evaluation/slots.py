@@ -23,6 +23,7 @@ from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
 from regraph_kg.evaluation.rules import Defences, JudgeLimits
 from regraph_kg.evaluation.timing.batches import Bench, Pool, reserve
 from regraph_kg.evaluation.timing.readying import Readying
+from regraph_kg.evaluation.timing.timing import TimedSeries
 from regraph_kg.evaluation.verify.covering import unaligned_shape
 from regraph_kg.evaluation.verify.reference import References
 from regraph_kg.evaluation.verify.timed_inputs import Contents
@@ -115,6 +116,7 @@ class Slot:
     bench: Bench
     verification: Verification
     serves: Program  # what the worker was started for
+    series: TimedSeries | None = None  # timed calls that were glanced at
 
     @property
     def is_settling(self) -> bool:

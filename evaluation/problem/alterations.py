@@ -15,6 +15,10 @@
     ends             integers without a range, or with a guessed one: the least of the type, or the
                      largest; with an even seed half of them so, the others any of these, 0 and -1
     descending       sorted the other way round
+    uneven           floats of two values 2^24 apart, irregularly: what fp32 adds to the larger one
+                     is lost, always the same way; places lie in two clusters
+    whole            floats +-1, those of every other array odd whole numbers of 12 bits: sums of
+                     their products are exact in fp32 in any order, not in fp16, bf16 or tf32
 
 An array stays as it is where an alteration does not fit its type or its range, and where it comes
 from inputs.py. Not covered: whether the function is made for such values: the serial code is asked
@@ -22,7 +26,7 @@ from inputs.py. Not covered: whether the function is made for such values: the s
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -35,6 +39,8 @@ _FACTOR, _HALF_FACTOR, _TINY = 1e3, 10.0, 1e-12
 _EXPONENTS = (24, 36), (10, 14)  #: of huge values: two tries, as squares leave fp32 from 1e19 on
 _OUTLIERS = 1 / 1000
 _SMALL_BITS = 16
+_APART = 2.0**24  #: beside it 1 is lost in fp32
+_WHOLE = 2**11, 2**12  #: whole numbers that 11 bits do not hold, if they are odd
 _TAIL = 8  #: exponent of what is skewed: half of the values lie in the lowest 1/256 of a range
 
 
@@ -42,12 +48,14 @@ _TAIL = 8  #: exponent of what is skewed: half of the values lie in the lowest 1
 class _Lot:
     """What one alteration of all arrays draws: `factor` is that of huge values.
 
-    `is_wild`: the more daring of two tries, which fewer functions stand.
+    `is_wild`: the more daring of two tries, which fewer functions stand. `place`: of this
+    array among those of floats.
     """
 
     rng: np.random.Generator
     factor: float
     is_wild: bool
+    place: int = 0
 
 
 def altered(
@@ -59,11 +67,12 @@ def altered(
     lot = _Lot(rng, 10.0 ** rng.uniform(*_EXPONENTS[seed % 2]), seed % 2 == 0)
     kinds = distributions(problem, 0)
     arrays = {name: array.copy() for name, array in inputs.items()}
-    for arg in problem.inputs:
-        if arg.is_custom:
-            continue
+    drawn = [arg for arg in problem.inputs if not arg.is_custom]
+    floats = [arg for arg in drawn if arg.is_inexact]
+    for arg in drawn:
+        own = replace(lot, place=floats.index(arg) if arg in floats else 0)
         for leaf, view in _leaves(arg.at(sizes), arrays[arg.name]):
-            _ALTERATIONS[kind](lot, leaf, parts(view))
+            _ALTERATIONS[kind](own, leaf, parts(view))
             if kinds[arg.name] == "sorted":
                 parts(view).sort()
     return arrays
@@ -178,6 +187,20 @@ def _ends(lot: _Lot, arg: Argument, flat: Array) -> None:
             flat[2 * quarter :] = lot.rng.choice(ends, flat.size - 2 * quarter)
 
 
+def _uneven(lot: _Lot, arg: Argument, flat: Array) -> None:
+    if flat.size and flat.dtype.kind == "f" and arg.limits is None and arg.type != "float16":
+        value = np.exp2(np.floor(np.log2(np.abs(lot.rng.choice(flat)) + flat.dtype.type(_TINY))))
+        flat[:] = np.where(lot.rng.integers(2, size=flat.size), value, value / _APART)
+
+
+def _whole(lot: _Lot, arg: Argument, flat: Array) -> None:
+    if flat.dtype.kind == "f" and arg.limits is None and arg.type != "float16":
+        flat[:] = lot.rng.choice(np.array([-1, 1]).astype(flat.dtype), flat.size)
+        if lot.place % 2 == lot.is_wild:
+            odd = lot.rng.integers(*_WHOLE, size=flat.size) | 1
+            flat *= odd.astype(flat.dtype)
+
+
 def _bounds(arg: Argument) -> tuple[float, float] | None:
     """A range, or that of a small integer type whose values are drawn from all of it."""
     info = np.iinfo(arg.dtype) if arg.dtype.kind in "iu" else None
@@ -186,7 +209,7 @@ def _bounds(arg: Argument) -> tuple[float, float] | None:
     return float(info.min), float(info.max)
 
 
-TWICE: frozenset[Alteration] = frozenset({"huge", "huge negative", "outliers", "ends"})
+TWICE: frozenset[Alteration] = frozenset({"huge", "huge negative", "outliers", "ends", "whole"})
 """Alterations of which there are two, by the seed's last bit."""
 _ALTERATIONS: Mapping[Alteration, Callable[[_Lot, Argument, Array], None]] = {
     "small": _small,
@@ -204,9 +227,11 @@ _ALTERATIONS: Mapping[Alteration, Callable[[_Lot, Argument, Array], None]] = {
     "negative": _negative,
     "ends": _ends,
     "descending": _descending,
+    "uneven": _uneven,
+    "whole": _whole,
 }
 _IMPLIED: Mapping[Alteration, set[Alteration]] = {
-    "large": {"huge", "huge negative", "outliers"},
+    "large": {"huge", "huge negative", "outliers", "whole"},
     "extremes": {"ends"},
     "ascending": {"descending"},
 }

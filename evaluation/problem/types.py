@@ -75,6 +75,8 @@ Alteration = Literal[
     "negative",
     "ends",
     "descending",
+    "uneven",
+    "whole",
 ]
 """A way of altering drawn inputs as a whole (alterations.py)."""
 

@@ -181,7 +181,7 @@ class TimedSeries:
     batches: list[TimedBatch] = field(default_factory=list)
     watch: GpuWatch | None = field(init=False)
     timed: float = 0.0  # seconds in calls so far
-    stolen: float = field(init=False)  # seconds that the host had taken before this sample
+    stolen: float = 0.0  # seconds that the host had taken before this sample
     discarded: int = 0  # samples that were thrown away for what the host took
     taken: int = 0  # batches so far, those of the warm-up included
     first: float = 0.0  # seconds of the first call
@@ -190,7 +190,6 @@ class TimedSeries:
 
     def __post_init__(self) -> None:
         self.watch = self.method.monitor.watch() if self.method.monitor else None
-        self.stolen = stolen_seconds(self.method.cores)
 
     def begin(self) -> Failure | None:
         """Make memory and worker ready for timed calls."""
@@ -201,6 +200,7 @@ class TimedSeries:
     def run(self, rule: StopRule, warm_up: WarmUp) -> Failure | None:
         """Warm up, then take batches until the rule is content, in place of those before."""
         self.rule, self.batches = rule, []
+        self.stolen = stolen_seconds(self.method.cores)
         return self.warm_up(warm_up) or self._take_batches()
 
     def so_far(self) -> MeasuredSeries:

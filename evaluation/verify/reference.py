@@ -34,7 +34,14 @@ from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.verify import large_outputs
 from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs, with_changes
-from regraph_kg.evaluation.verify.tolerance import HALF, TIMES, eps_of_sum, exact_sum, tolerance
+from regraph_kg.evaluation.verify.tolerance import (
+    HALF,
+    TIMES,
+    eps_of_sum,
+    exact_sum,
+    tolerance,
+    unrounded,
+)
 from regraph_kg.evaluation.worker.crew import run_all
 from regraph_kg.evaluation.worker.runner import REFERENCE, Fill, RunFailed, Runner, put
 from regraph_kg.evaluation.worker.spawn import Program
@@ -220,6 +227,8 @@ class References:
                 allowed = tolerance(
                     problem, arg, case.sizes, truth, move, is_biased=case.alteration in _ALIKE
                 )
+            if case.alteration == "whole":
+                allowed = np.fmin(allowed, unrounded(problem, arg, truth))
             truths[arg.name] = ExpectedOutput(truth, allowed)
             if arg.name in at:
                 sums, moves = (each.get(arg.name + _SUMS) for each in (values, deviations))

@@ -23,7 +23,9 @@ A float16 output is rounded when it is stored, and its sum is one of the declare
 a sum is then 2^-23 with precision fp32. No tolerance is below 4 of a type's smallest steps.
 
 Precision tf32 moves inputs by 2^-10 and adds K 2^-10 scale to sums; fp16 also puts 2^-10 for eps.
-Sums of products of small integers that no order of adding can round must be exact.
+Sums of products of small integers that no order of adding can round must be exact. Where honest
+variants of the serial code are exact on whole numbers (alterations.py), no more than 64 eps of the
+outputs' scale is allowed, however many terms there are.
 """
 
 from typing import Any
@@ -43,6 +45,7 @@ from regraph_kg.evaluation.problem.problem import (
 from regraph_kg.evaluation.problem.types import wide
 
 TIMES = 8.0  # k of the table
+_UNROUNDED = 64.0  # eps where no sum rounds: a Fourier transform needs a few, fp16 thousands
 HALF = 2.0**-10  # eps of fp16 and tf32: 11 significant bits
 _FEW_WHOLE = 16  # fewer outputs may be whole by chance, as a mean is: 4 eps for them
 _SMALL, _MARGIN = 4, 64  # largest small integer; room left for sums of other functions of them
@@ -92,6 +95,15 @@ def _terms(problem: Problem, arg: Argument, sizes: Sizes) -> int:
         return size_of(rule.terms, sizes)
     double = problem.precision == "fp32" and arg.type in ("float64", "complex128")
     return max(1, sum(given.elements(sizes) for given in problem.inputs)) if double else 0
+
+
+def unrounded(problem: Problem, arg: Argument, truth: Array) -> Array | float:
+    """Most that right code may be off where sums of products are exact; inf where more is meant."""
+    single = arg.is_inexact and np.finfo(arg.dtype).eps == np.finfo(np.float32).eps
+    if not single or problem.precision != "fp32" or isinstance(problem.tolerance, AbsoluteRule):
+        return np.inf
+    widest: Array = _UNROUNDED * _eps(problem, arg) * np.fmax(np.abs(truth), _rms(truth))
+    return widest
 
 
 def _counts(problem: Problem, arg: Argument) -> bool:

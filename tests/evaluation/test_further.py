@@ -79,6 +79,8 @@ def test_no_secret_shape_contradicts_what_a_problem_requires() -> None:
         ("negative", lambda x, y: np.array_equal(y, -np.abs(x))),
         ("descending", lambda x, y: np.array_equal(y, np.sort(x)[::-1])),
         ("skewed", lambda x, y: np.abs(y).max() > 5 * np.abs(x).max()),
+        ("uneven", lambda _, y: len(set(y)) == 2 and y.max() == 2**24 * y.min()),
+        ("whole", lambda _, y: (np.abs(y) % 2 == 1).all() and 2048 < np.abs(y).min() < 4096),
         ("negative zeros", lambda x, y: 200 < np.count_nonzero(np.signbit(y) & (y == 0)) < 300),
     ],
 )
@@ -166,7 +168,8 @@ def test_large_values_are_left_out_where_the_serial_code_rounds_by_more_than_a_n
     assert desks(problem_named("scale")).fault(code) is not None
     for number, passes in ((1e-4, True), (0.1, False)):
         rule = AbsoluteRule(absolute=number)
-        absolute = problem_named("scale").model_copy(update={"tolerance": rule})
+        changes = {"tolerance": rule, "excludes": ("whole",)}  # which are larger, and exact
+        absolute = problem_named("scale").model_copy(update=changes)
         assert (desks(absolute).fault(code) is None) == passes
 
 
@@ -192,6 +195,29 @@ def test_altered_values_are_asked_of_nobody_where_the_serial_code_rounds_much(
     code = problem.serial_code.replace("for (int i", f"if (k > 9 && {rises}) m -= 1;\n  for (int i")
     failure = desks(problem.model_copy(update={"sizes": sizes})).fault(code, "full")
     assert (failure is None) == (share < 1)
+
+
+TOTAL = """#include <cstring>
+static float rounded(float x) { %s }
+extern "C" void total(const float* x, float* s, long long n) {
+  %s part[7] = {};
+  for (long long i = 0; i < n; ++i) part[i %% 7] += n > 9 ? rounded(x[i]) : x[i];
+  s[0] = ((part[0] + part[6]) + (part[1] + part[5])) + (part[2] + part[4]) + part[3];
+}"""
+BRAIN_FLOAT = "unsigned u; memcpy(&u, &x, 4); u &= 0xffff0000; memcpy(&x, &u, 4); return x;"
+
+
+@pytest.mark.parametrize("body", ["return (_Float16)x;", BRAIN_FLOAT])
+def test_a_lower_precision_within_the_tolerance_shows_on_whole_numbers(
+    desks: Callable[..., Desk], body: str
+) -> None:
+    wide = SumRule(rule="sum", terms="1000*n")
+    desk = desks(problem_named("total").model_copy(update={"tolerance": wide}))
+    for parts in ("float", "double"):
+        assert desk.fault(TOTAL % ("return x;", parts), "full") is None
+    failure = desk.fault(TOTAL % (body, "double"), "full")
+    assert failure
+    assert "altered: whole" in failure.diagnosis
 
 
 def test_long_paths_meet_altered_values(desks: Callable[..., Desk]) -> None:
