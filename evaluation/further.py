@@ -101,6 +101,12 @@ class FurtherChecks:
         """Cases that the trusted programs stand, so far."""
         return [case for case in self._answers.values() if case]
 
+    @property
+    def large(self) -> Case | None:
+        """A large case with drawn values that they stand, if there is one."""
+        found = (case for case in self.stood if self._is_large(case) and not case.alteration)
+        return next(found, None)
+
     def fault(
         self, code: str, program: Program, threads: int, call_seconds: float, grade: Grade
     ) -> Failure | None:

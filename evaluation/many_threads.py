@@ -1,5 +1,7 @@
 """Runs with many threads, at a small shape: code that has room for 16 or 64 threads shows here.
 
+At the full grade also at a large one, where a product of thread and size may leave 32 bits.
+
 An index beyond an array often does no harm that shows: the array's neighbour is written, or
 nothing. So code with arrays of a fixed length is compiled once more, with traps at such an index.
 Code that goes beyond them with the usual number of threads, too, means it, and is let be.
@@ -40,13 +42,18 @@ class ManyThreads:
     secret: random.Random  # of a screening's team, another one each time
 
     def fault(
-        self, code: str, builds: tuple[Program, Program | None], case: Case, grade: Grade
+        self,
+        code: str,
+        builds: tuple[Program, Program | None],
+        cases: tuple[Case, Case | None],
+        grade: Grade,
     ) -> Failure | None:
-        """What a team gets wrong; of `builds` the second has traps.
+        """What a team gets wrong; of `builds` the second has traps, of `cases` the second is large.
 
         Few threads run the build with traps first. The screening runs one team, the likeliest.
         """
         program, trapping = builds
+        case, large = cases
         if program.cuda or not has_threads(code):
             return None
         lengths = fixed_lengths(code, program.entry)
@@ -55,7 +62,10 @@ class ManyThreads:
         if trapping and self._in_team(trapping, 2, case) is None:
             program = trapping
         failures = (self._in_team(program, team, case) for team in teams)
-        return next(filter(None, failures), None)
+        failure = next(filter(None, failures), None)
+        if failure or grade != "full" or not large:
+            return failure
+        return self._in_team(builds[0], max(_TEAMS), large)
 
     def _in_team(self, program: Program, team: int, case: Case) -> Failure | None:
         """A wrong answer, or a signal: without room for its threads a process ends otherwise."""

@@ -248,8 +248,8 @@ class Session:
         failure = further.fault(code, builds.plain, self._threads, self.call_seconds, grade)
         if not failure:
             many = ManyThreads(further.staffing, further.secret)
-            usual = further.plan.usual
-            failure = many.fault(code, (builds.plain, builds.trapping), usual, grade)
+            cases = further.plan.usual, further.large
+            failure = many.fault(code, (builds.plain, builds.trapping), cases, grade)
         if not failure and builds.perturbed:
             held_up = HeldUpThreads(further.staffing, further.team)
             cases = self._cases(full=False)

@@ -13,6 +13,7 @@ from regraph_kg.evaluation.problem.alterations import altered
 from regraph_kg.evaluation.problem.inputs import generate
 from regraph_kg.evaluation.problem.problem import AbsoluteRule, Array, SumRule, load_problem
 from regraph_kg.evaluation.problem.types import Alteration
+from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.verify.secret_shapes import is_meant, nearly, secret_shapes
 from regraph_kg.models.evaluation import Candidate, Grade, Outcome
 
@@ -201,23 +202,31 @@ TOTAL = """#include <cstring>
 static float rounded(float x) { %s }
 extern "C" void total(const float* x, float* s, long long n) {
   %s part[7] = {};
-  for (long long i = 0; i < n; ++i) part[i %% 7] += n > 9 ? rounded(x[i]) : x[i];
+  for (long long i = 0; i < n; ++i) part[i %% 7] += rounded(x[i]);
   s[0] = ((part[0] + part[6]) + (part[1] + part[5])) + (part[2] + part[4]) + part[3];
 }"""
 BRAIN_FLOAT = "unsigned u; memcpy(&u, &x, 4); u &= 0xffff0000; memcpy(&x, &u, 4); return x;"
 
 
 @pytest.mark.parametrize("body", ["return (_Float16)x;", BRAIN_FLOAT])
-def test_a_lower_precision_within_the_tolerance_shows_on_whole_numbers(
+def test_a_lower_precision_shows_on_whole_numbers_however_wide_the_tolerance_is(
     desks: Callable[..., Desk], body: str
 ) -> None:
     wide = SumRule(rule="sum", terms="1000*n")
     desk = desks(problem_named("total").model_copy(update={"tolerance": wide}))
-    for parts in ("float", "double"):
-        assert desk.fault(TOTAL % ("return x;", parts), "full") is None
-    failure = desk.fault(TOTAL % (body, "double"), "full")
+    assert desk.fault(TOTAL % ("return x;", "float"), "full") is None
+    whole = [case for case in desk.checks.stood if case.alteration == "whole"]
+    assert len(whole) >= 2
+
+    def fault(function: str, parts: str) -> Failure | None:
+        program = desk.program(TOTAL % (function, parts))
+        with desk.checks.staffing.staffed(program, whole, 1) as (worker, check):
+            return worker.start or check.each(worker, whole, lambda _: 1)
+
+    assert fault("return x;", "double") is None
+    failure = fault(body, "double")
     assert failure
-    assert "altered: whole" in failure.diagnosis
+    assert failure.outcome is Outcome.WRONG_ANSWER
 
 
 def test_long_paths_meet_altered_values(desks: Callable[..., Desk]) -> None:
