@@ -248,8 +248,8 @@ class Session:
         failure = further.fault(code, builds.plain, self._threads, self.call_seconds, grade)
         if not failure:
             many = ManyThreads(further.staffing, further.secret)
-            cases = further.plan.usual, further.large
-            failure = many.fault(code, (builds.plain, builds.trapping), cases, grade)
+            both = further.plan.usual, further.large
+            failure = many.fault(code, (builds.plain, builds.trapping), both, grade)
         if not failure and builds.perturbed:
             held_up = HeldUpThreads(further.staffing, further.team)
             cases = self._cases(full=False)
