@@ -10,6 +10,7 @@ which a function does more than a view can: they are copied.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from regraph_kg.adopt.records import PlainStruct
 from regraph_kg.adopt.types import Element, Passed
@@ -17,73 +18,7 @@ from regraph_kg.adopt.types import Element, Passed
 _HEADERS = ["<algorithm>", "<cstddef>", "<cstdlib>", "<iterator>", "<type_traits>", "<utility>"]
 _HEADERS += ["<vector>"]
 """What views, spans and copies need."""
-VIEW = """\
-// What a function does with a std::vector that it does not make longer, over memory of somebody
-// else: it works on the caller's arrays, none is copied.
-template <class T>
-class View {
-    T* data_;
-    std::size_t size_;
-public:
-    using value_type = std::remove_const_t<T>;
-    using size_type = std::size_t;
-    using reference = T&;
-    using const_reference = const T&;
-    using iterator = T*;
-    using const_iterator = const T*;
-    View(T* data, std::size_t size) : data_(data), size_(size) {}
-    View(const View& other) = default;
-    template <class V, class = decltype(static_cast<T*>(std::declval<V&>().data()))>
-    View(V& other) : data_(other.data()), size_(other.size()) {}
-    View& operator=(const View& other) = delete;
-    T* data() const { return data_; }
-    std::size_t size() const { return size_; }
-    bool empty() const { return size_ == 0; }
-    T* begin() const { return data_; }
-    T* end() const { return data_ + size_; }
-    const T* cbegin() const { return data_; }
-    const T* cend() const { return data_ + size_; }
-    std::reverse_iterator<T*> rbegin() const { return std::reverse_iterator<T*>(end()); }
-    std::reverse_iterator<T*> rend() const { return std::reverse_iterator<T*>(begin()); }
-    T& operator[](std::size_t i) const { return data_[i]; }
-    T& at(std::size_t i) const { return i < size_ ? data_[i] : (std::abort(), data_[0]); }
-    T& front() const { return data_[0]; }
-    T& back() const { return data_[size_ - 1]; }
-    void resize(std::size_t n) const { if (n != size_) std::abort(); }
-    void assign(std::size_t n, const T& value) const { resize(n); std::fill_n(data_, n, value); }
-};
-"""
-SPAN = """\
-// std::span for C++17, which the judge compiles.
-#if __cplusplus < 202002L
-namespace std {
-inline constexpr size_t dynamic_extent = size_t(-1);
-template <class T, size_t N = dynamic_extent>
-class span {
-    T* data_;
-    size_t size_;
-public:
-    using element_type = T;
-    using value_type = remove_cv_t<T>;
-    constexpr span(T* data, size_t size) : data_(data), size_(size) {}
-    template <class U, size_t M>
-    constexpr span(const span<U, M>& other) : data_(other.data()), size_(other.size()) {}
-    constexpr T* data() const { return data_; }
-    constexpr size_t size() const { return size_; }
-    constexpr bool empty() const { return size_ == 0; }
-    constexpr T* begin() const { return data_; }
-    constexpr T* end() const { return data_ + size_; }
-    constexpr T& operator[](size_t i) const { return data_[i]; }
-    constexpr T& front() const { return data_[0]; }
-    constexpr T& back() const { return data_[size_ - 1]; }
-    constexpr span<T> first(size_t n) const { return {data_, n}; }
-    constexpr span<T> last(size_t n) const { return {data_ + size_ - n, n}; }
-    constexpr span<T> subspan(size_t at) const { return {data_ + at, size_ - at}; }
-    constexpr span<T> subspan(size_t at, size_t n) const { return {data_ + at, n}; }
-};
-}
-#endif
-"""
+_VIEW, _SPAN = (Path(__file__).with_name(name).read_text("utf-8") for name in ("view.h", "span.h"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +142,8 @@ def needs(plain: Plain, code: str) -> str:
     headers = _HEADERS if forms & {"vector", "span", "array"} else ["<cstddef>"]
     missing = (header for header in headers if f"#include {header}" not in code)
     text = "".join(f"#include {header}\n" for header in missing)
-    text += f"\n{SPAN}" if "span" in forms else ""
-    return text + (f"\n{VIEW}" if any(one.viewed for one in plain.given) else "")
+    text += f"\n{_SPAN}" if "span" in forms else ""
+    return text + (f"\n{_VIEW}" if any(one.viewed for one in plain.given) else "")
 
 
 def _inward(one: Given) -> tuple[list[str], str, list[str]]:

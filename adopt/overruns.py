@@ -30,33 +30,7 @@ from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes, shape_t
 from regraph_kg.evaluation.rules import Defences
 from regraph_kg.evaluation.verify.covering import check_shapes
 
-_DRIVER = """
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
-%(header)s
-extern "C" void %(entry)s();
-extern "C" const char *__asan_default_options() { return "%(options)s"; }
-
-int main() {
-  std::FILE *file = std::fopen("inputs", "rb");
-  for (int64_t number = 0;; ++number) {
-    std::vector<void *> given;
-    for (int slot = 0; slot < ARGUMENTS; ++slot) {
-      int64_t bytes;
-      if (std::fread(&bytes, sizeof bytes, 1, file) != 1) return 0;
-      void *array = nullptr;
-      if (posix_memalign(&array, 64, bytes)) return 1;
-      if (bytes && std::fread(array, bytes, 1, file) != 1) return 1;
-      std::fprintf(stderr, "case %%ld slot %%d at %%p\\n", (long)number, slot, array);
-      given.push_back(array);
-    }
-    call((void *)%(entry)s, given.data());
-    for (void *array : given) std::free(array);
-  }
-}
-"""
+_DRIVER = Path(__file__).with_name("driver.cpp")
 _FLAGS = ("-g", "-O1", "-w", "-fno-omit-frame-pointer", "-fsanitize=address,bounds")
 _OPTIONS = "detect_leaks=0:alloc_dealloc_mismatch=0:allocator_may_return_null=1"
 """Compiled in: the sanitizer reads its environment in /proc, which is not there."""
@@ -106,8 +80,9 @@ def look(problem: Problem, gcc: Gcc) -> Looked:
         with (work / "inputs").open("wb") as file:
             for one in (slot for case in cases for slot in case.slots):
                 file.write(struct.pack("=q", len(one)) + one)
-        said = {"header": signature_header(problem), "entry": problem.entry, "options": _OPTIONS}
-        (work / "driver.cpp").write_text(_DRIVER % said, "utf-8")
+        said = f"{signature_header(problem)}\n#define ENTRY {problem.entry}\n"
+        (work / "signature.h").write_text(f'{said}#define OPTIONS "{_OPTIONS}"\n', "utf-8")
+        shutil.copy(_DRIVER, work)
         (work / "ways.h").write_text(ways.header, "utf-8")
         for code in (ways.code, problem.serial_code):  # not all text can be made to tell its ways
             (work / "serial.cpp").write_text(code, "utf-8")

@@ -1,6 +1,7 @@
-"""The tokens of C++ and CUDA code, which different spellings of one program share.
+"""The tokens of C++ and CUDA code, which different spellings of one program share; likeness.
 
-Not here: names, macros and meaning. A program with other names is another program.
+Not here: names, macros and meaning. A program with other names is another program, and two ways to
+write one computation may have little in common.
 """
 
 import re
@@ -46,7 +47,6 @@ _IN_LINE = re.compile(
     rf"|(?P<token>{_FREQUENT}|{_RAW}|{_OTHER})",
     re.VERBOSE,
 )
-_DIRECTIVE = frozenset({"#", "%:"})
 _SPACED = frozenset({"define", "include", "include_next"})
 """Directives in which a blank may mean something: `#define f (x)` is not `#define f(x)`."""
 
@@ -62,8 +62,9 @@ def normalized(code: str) -> str:
     if "__LINE__" in text or "??/" in text or ('R"' in text and _SPLICE.search(text)):
         return text  # the number of a line counts, or a backslash at its end is no continuation
     text = _SPLICE.sub("", text)
-    lines = _spaced_lines(text) if _STRINGIZES.search(text) else _lines(_tokens(text))
-    return "\n".join(" ".join(line) for line in lines)
+    if _STRINGIZES.search(text):
+        return text  # blanks may count
+    return "\n".join(" ".join(line) for line in _lines(_tokens(text)))
 
 
 def _tokens(text: str) -> list[str]:
@@ -84,29 +85,26 @@ def _lines(tokens: list[str]) -> Iterator[list[str]]:
     for place in [place for place, token in enumerate(tokens) if token[0] == "\n"]:
         if begin < place:
             yield tokens[begin:place]
-        yield _directive([*_physical_lines(tokens[place])][-1])
+        yield _directive(tokens[place])
         begin = place + 1
     if begin < len(tokens):
         yield tokens[begin:]
 
 
-def _spaced_lines(text: str) -> Iterator[list[str]]:
-    """The lines of `_lines`, with a token "" for each blank and line end: they may matter."""
-    program: list[str] = []
-    for line in _physical_lines(text):
-        if line and line[0] in _DIRECTIVE:
-            if program:
-                yield program
-            yield _directive(line)
-            program = []
-        else:
-            program += [*line, ""]
-    if program:
-        yield program
+def _directive(text: str) -> list[str]:
+    """The tokens of a directive behind line ends, "#" joined to its name.
 
-
-def _directive(line: list[str]) -> list[str]:
-    """The tokens of a directive, "#" joined to its name; a significant blank is a token ""."""
+    A blank that may mean something is a token ""; a comment is a blank, not a line end.
+    """
+    line: list[str] = []
+    for match in _IN_LINE.finditer(text):
+        if match.lastgroup == "newline":
+            line = []
+        elif match.lastgroup == "token":
+            line.append(match[0])
+        elif line and line[-1]:
+            line.append("")
+    line = line[:-1] if not line[-1] else line
     _, *names = filter(None, line)
     name = names[0] if names else ""
     arguments = names[1:]
@@ -116,15 +114,18 @@ def _directive(line: list[str]) -> list[str]:
     return [f"#{name}", *arguments]
 
 
-def _physical_lines(text: str) -> Iterator[list[str]]:
-    """The tokens of each line, with "" for blanks; a comment is a blank, not a line end."""
-    line: list[str] = []
-    for match in _IN_LINE.finditer(text):
-        if match.lastgroup == "newline":
-            yield line[:-1] if line and not line[-1] else line
-            line = []
-        elif match.lastgroup == "token":
-            line.append(match[0])
-        elif line and line[-1]:
-            line.append("")
-    yield line[:-1] if line and not line[-1] else line
+def likeness(first: str, second: str) -> float:
+    """Likeness of two codes, 0 to 1: Dice's coefficient of their runs of three tokens.
+
+    Blanks and comments do not count. Names count, since the same form may be other code.
+    """
+    if first == second:
+        return 1.0
+    left, right = _runs(first), _runs(second)
+    return 2 * len(left & right) / max(1, len(left) + len(right))
+
+
+@lru_cache(maxsize=512)
+def _runs(code: str) -> frozenset[tuple[str, str, str]]:
+    tokens = normalized(code).split()
+    return frozenset(zip(tokens, tokens[1:], tokens[2:], strict=False))

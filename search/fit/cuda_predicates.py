@@ -3,7 +3,6 @@
 from regraph_kg.search.code.cuda_facts import KernelFacts
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import Access, LoopFacts
-from regraph_kg.search.code.main_kernel import main_kernel
 from regraph_kg.search.fit.loop_predicates import library_loop
 from regraph_kg.search.fit.predicate import Predicates, Truth, any_of, is_parallel
 
@@ -32,7 +31,7 @@ def _if_followed(answer: Truth, facts: Facts) -> Truth:
 @_add("a kernel whose threads do different work")
 def threads(facts: Facts) -> Truth:
     """The kernel that does most uses its threads' or blocks' numbers; not known if none is seen."""
-    main = main_kernel(facts)
+    main = facts.main_kernel
     return bool(main and main.axes) or None if main in _several(facts) else False
 
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.facts import Facts
-from regraph_kg.search.fit.heavy import of_heavy_loops
-from regraph_kg.search.fit.predicate import Truth, any_of
+from regraph_kg.search.code.loop_facts import LoopFacts
+from regraph_kg.search.fit.predicate import Truth, any_of, around, outermost
 from regraph_kg.search.fit.predicates import PREDICATES
+
+_LONG = 64  # so many iterations may make a loop of known length a level, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ def applicable(technique: Technique, facts: Facts) -> Fit:
     "|" between, one of which is enough. An undefined predicate counts as unknown. Needs must hold
     in the heavy loops: a loop that clears an array is no evidence for a nest.
     """
-    heavy = of_heavy_loops(facts)
+    heavy = _of_heavy_loops(facts)
     answers = {entry: _holds(entry, heavy) for entry in technique.needs}
     lacking = [entry for entry, answer in answers.items() if answer is False]
     if lacking:
@@ -44,6 +46,34 @@ def applicable(technique: Technique, facts: Facts) -> Fit:
     if not answers:
         return Fit(True, "Needs nothing in particular.")
     return Fit(True, f"This code has {_listed([_what(entry, facts) for entry in answers])}.")
+
+
+def _of_heavy_loops(facts: Facts) -> Facts:
+    """The facts without host nests that are shallower than another nest of the function.
+
+    A loop that clears an array, beside a nest that computes, is no place for a step.
+    Whether a loop of great constant length is a level is not known: what is deepest either way
+    stays. All nests stay where loops stand in several functions: a nest may go on in a callee.
+    """
+    host = [loop for loop in facts.loops if not loop.kernel]
+    if len({loop.function for loop in host}) != 1:
+        return facts
+    levels = {loop.number: _levels(facts, loop) for loop in host}
+    most = set[int]()
+    for order in (1, -1):
+        deepest = max(level[::order] for level in levels.values())
+        deep = [loop for loop in host if levels[loop.number][::order] == deepest]
+        most |= {outermost(facts, loop).number for loop in deep}
+    heavy = [loop for loop in facts.loops if loop.kernel or outermost(facts, loop).number in most]
+    same = len(heavy) == len(facts.loops)
+    return facts if same else facts.model_copy(update={"loops": (*heavy,)})
+
+
+def _levels(facts: Facts, loop: LoopFacts) -> tuple[int, ...]:
+    """Loops of unknown length among a loop and those around it; then these and the `_LONG` ones."""
+    nest = (loop, *around(facts, loop))
+    unknown = sum(level.trips is None for level in nest)
+    return unknown, unknown + sum((level.trips or 0) >= _LONG for level in nest)
 
 
 def _holds(entry: str, facts: Facts) -> Truth:

@@ -16,8 +16,7 @@ from regraph_kg.models.graph import Example, KnownFailure
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.facts import facts_of
-from regraph_kg.search.code.likeness import likeness
-from regraph_kg.search.code.tokens import normalized
+from regraph_kg.search.code.tokens import likeness, normalized
 from regraph_kg.search.prompts.examples import (
     DIAGNOSIS_CHARACTERS,
     choose_examples,

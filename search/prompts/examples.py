@@ -13,7 +13,7 @@ from string import Template
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import Example
 from regraph_kg.models.method import Prompting
-from regraph_kg.search.code.likeness import likeness
+from regraph_kg.search.code.tokens import likeness
 from regraph_kg.search.prompts.fences import fence, quoted
 
 FOLDER = Path(__file__).parent

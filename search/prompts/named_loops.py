@@ -6,7 +6,6 @@ from itertools import takewhile
 from regraph_kg.search.code.cuda_facts import GridNumber
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.loop_facts import LoopFacts
-from regraph_kg.search.code.main_kernel import main_kernel
 from regraph_kg.search.code.occurrences import LONGEST
 from regraph_kg.search.fit.openmp_predicates import lanes
 from regraph_kg.search.fit.predicate import (
@@ -97,7 +96,7 @@ def _nest(facts: Facts, loop: LoopFacts) -> LoopFacts:
 
 def numbered_threads(facts: Facts, names: Collection[str]) -> list[GridNumber]:
     """The thread's number in the main kernel, if a recipe means existing threads."""
-    main = main_kernel(facts)
+    main = facts.main_kernel
     return [main.number] if main and main.number and "serial" not in names else []
 
 

@@ -12,7 +12,6 @@ from regraph_kg.search.code.cuda_facts import GridNumber
 from regraph_kg.search.code.facts import Facts
 from regraph_kg.search.code.launches import ResizedBlock
 from regraph_kg.search.code.loop_facts import LoopFacts
-from regraph_kg.search.code.main_kernel import main_kernel, main_launches
 from regraph_kg.search.code.pointers import PointerHead
 from regraph_kg.search.code.sums import CommonSum, ElementSum
 from regraph_kg.search.fit.predicate import (
@@ -150,7 +149,7 @@ def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
     """Word -> bytes of the code before its places, for words that mean a place."""
     loops = named_loops(facts, names)
     at = {name: [loop.at] if loop else [] for name, loop in loops.items()}
-    main, parallel = main_kernel(facts), loops["parallel"]
+    main, parallel = facts.main_kernel, loops["parallel"]
     serial = [parallel.at] if parallel and not each_has(facts, parallel) else []
     return at | {
         "share": [number.at for number in numbered_threads(facts, names)] or serial,
@@ -163,25 +162,25 @@ def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
         "resized": [block.at for block in _resized(facts)],
         "kernel": [main.head_at] if main else [],
         "common": [top.at for top in _common(facts)],
-        "launch": [launch.at for launch in main_launches(facts)],
+        "launch": [launch.at for launch in facts.main_launches],
     }
 
 
 def _common(facts: Facts) -> list[CommonSum]:
-    main = main_kernel(facts)
+    main = facts.main_kernel
     return [main.common_sum] if main and main.common_sum else []
 
 
 def _pointer_heads(facts: Facts) -> list[PointerHead]:
     """The heads of the main kernel, or of functions with loops, with pointers to restrict."""
-    main = main_kernel(facts)
+    main = facts.main_kernel
     working = [main.name] if main else [loop.function for loop in facts.loops]
     return [head for head in facts.pointer_heads if head.function in working][:1]
 
 
 def _resized(facts: Facts) -> list[ResizedBlock]:
     """The main kernel's launch with other blocks, if nothing else depends on their size."""
-    main, launches = main_kernel(facts), main_launches(facts)
+    main, launches = facts.main_kernel, facts.main_launches
     # shared arrays and launch bounds are written for one size of blocks
     if main is None or main.shared or main.bounds or len(launches) != 1:
         return []
@@ -194,7 +193,7 @@ def _threads(
     facts: Facts, parallel: LoopFacts | None, threads: Sequence[GridNumber]
 ) -> dict[str, str]:
     """Values of words about threads: existing threads, or those to be made of a loop."""
-    main, launches = main_kernel(facts), main_launches(facts)
+    main, launches = facts.main_kernel, facts.main_launches
     name = main.name if main else ""
     values = {
         "block": _first(launch.block for launch in launches),
@@ -222,7 +221,7 @@ def _threads(
 
 def _cells(facts: Facts) -> dict[str, str]:
     """Values for one thread an element, if each thread now has a row of elements."""
-    main = main_kernel(facts)
+    main = facts.main_kernel
     number = main.number if main else None
     rows = [loop for loop in facts.loops if number and loop.at == number.row_at]
     if number is None or not rows or not _is_row(rows[0]):
