@@ -130,8 +130,7 @@ def adapter(plain: Plain) -> str:
         arguments.append(argument)
     call = f"{plain.call}({', '.join(arguments)})"
     kept, returned = _kept(plain.result, call)
-    lines = [*before, *kept, *after, *returned]
-    body = "".join(f"    {line}\n" for line in lines)
+    body = "".join(f"    {line}\n" for line in (*before, *kept, *after, *returned))
     names = "".join(f"using {r.c} = {r.qualified};\n" for r in plain.records if r.c != r.qualified)
     return f"{names}{plain.signature} {{\n{body}}}\n"
 
@@ -148,9 +147,15 @@ def needs(plain: Plain, code: str) -> str:
 
 def _inward(one: Given) -> tuple[list[str], str, list[str]]:
     """Lines before the call, the argument, lines after."""
-    if one.passed.form == "vector" and not one.viewed:
-        return _vector_inward(one, _user_pointer(one))
-    return [], argument(one), []
+    if one.passed.form != "vector" or one.viewed:
+        return [], argument(one), []
+    pointer, name = _user_pointer(one), one.name
+    held = f"std::vector<{one.passed.element.spelled}>"
+    if one.passed.by_value:
+        return [], f"{held}({pointer}, {pointer} + {one.length})", []
+    given = f"({pointer}, {pointer} + {one.length})" if one.reads or not one.counted else ""
+    back = _copied_back(one, f"{name}_copy", pointer) if one.writes else []
+    return [f"{held} {name}_copy{given};"], f"{name}_copy", back
 
 
 def argument(one: Given) -> str:
@@ -172,15 +177,6 @@ def argument(one: Given) -> str:
     if form == "array":
         held = f"std::array<{element.spelled}, {one.passed.fixed[0]}>*"
     return f"{'' if form == 'rows' else '*'}reinterpret_cast<{const}{held}>({_unconst(one)})"
-
-
-def _vector_inward(one: Given, pointer: str) -> tuple[list[str], str, list[str]]:
-    held, name = f"std::vector<{one.passed.element.spelled}>", one.name
-    if one.passed.by_value:
-        return [], f"{held}({pointer}, {pointer} + {one.length})", []
-    given = f"({pointer}, {pointer} + {one.length})" if one.reads or not one.counted else ""
-    back = _copied_back(one, f"{name}_copy", pointer) if one.writes else []
-    return [f"{held} {name}_copy{given};"], f"{name}_copy", back
 
 
 def _copied_back(one: Given, held: str, pointer: str) -> list[str]:

@@ -20,18 +20,12 @@ from regraph_kg.adopt.overruns import look
 from regraph_kg.adopt.probe import without_headers
 from regraph_kg.adopt.sizes import (
     PATIENCE_SECONDS,
-    GrowingWay,
     all_finite,
     check_shapes,
     relations,
     timing_shape,
 )
-from regraph_kg.adopt.texts import (
-    home,
-    problem_fields,
-    serial_code,
-    toml,
-)
+from regraph_kg.adopt.texts import home, problem_fields, serial_code, toml
 from regraph_kg.adopt.ways import Untaken
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.checkup.calibrate import calibrate
@@ -140,8 +134,10 @@ class Adopter:
         problem = _validated(fields, code)
         if set(given) == set(draft.sizes):
             return problem, fields, 0.0
-        way = GrowingWay(self._compiler, self._limits, self._tell, powers=draft.said.powers)
-        grown, seconds = timing_shape(problem, way)
+        powers = draft.said.powers
+        grown, seconds = timing_shape(
+            problem, self._compiler, self._limits, self._tell, powers=powers
+        )
         fields = fields | {"sizes": sizes | {"time": {**grown, **given}}}
         return _validated(fields, code), fields, seconds
 

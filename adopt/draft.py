@@ -48,6 +48,7 @@ class Draft:
         _require("--role", said.roles, "argument", names)
         _require("--values", said.values, "argument", names)
         self.sizes = self._sizes()
+        self._lengths = [name for name in self.sizes if name not in read.passed]
         _require("--size", said.sizes, "size", self.sizes)
 
     def _sizes(self) -> dict[str, str]:
@@ -122,16 +123,12 @@ class Draft:
         is_led = seen is None or seen.gathered or seen.between or seen.counted or seen.starts
         if not (is_led or self.read.passed[name].form in ("vector", "span")):
             return ""
-        usual = self._usual_shape(name)
-        return f"{usual} + 1" if usual and seen is not None and seen.starts else usual
-
-    def _usual_shape(self, name: str) -> str:
-        """That of the longest array that is known; else the only size."""
+        usual = next(iter(self.sizes)) if len(self.sizes) == 1 else ""
         whole = [self.length(other) for other in self.names if other != name and self.shape(other)]
         holder = self.read.passed.get(name)
         if whole and (holder is None or holder.form in ("vector", "span")):
-            return max(whole, key=len)
-        return next(iter(self.sizes)) if len(self.sizes) == 1 else ""
+            usual = max(whole, key=len)  # that of the longest array that is known
+        return f"{usual} + 1" if usual and seen is not None and seen.starts else usual
 
     def length(self, name: str) -> str:
         """Elements of an array, as a product of its shape."""
@@ -161,8 +158,7 @@ class Draft:
         if result:
             result = replace(result, length=_c(self.length(self._result)))
         arguments = f"<{', '.join(self.read.instance)}>" if self.read.instance else ""
-        more = [name for name in self.sizes if name not in self.read.passed]
-        return Plain(f"{function.qualified}{arguments}", self._entry, given, result, more)
+        return Plain(f"{function.qualified}{arguments}", self._entry, given, result, self._lengths)
 
     @property
     def _entry(self) -> str:
@@ -207,9 +203,8 @@ class Draft:
             {"name": counter(name), "type": "int64", "role": "out", "shape": ["1"]}
             for name in counts
         ]
-        more = [name for name in self.sizes if name not in self.read.passed]
         return listed + [
-            {"name": name, "type": "int64", "role": "size", "size": name} for name in more
+            {"name": name, "type": "int64", "role": "size", "size": name} for name in self._lengths
         ]
 
     def _argument(self, name: str, one: Passed) -> dict[str, Any]:
@@ -262,15 +257,13 @@ class Draft:
             told["values"] = [first, *reversed(others)]
         if name in self.said.values:
             told["values"] = list(self.said.values[name])
-        elif one.form != "scalar" and self._ascends(name, one):
-            told["values"] = ["sorted"]
+        elif one.form != "scalar":
+            seen = self.read.watched.arrays[name]
+            is_number = one.element.record is None and "complex" not in one.element.type
+            # the function takes for granted that these are sorted
+            if seen.starts or (seen.bisected and is_number and self.role(name) == "in"):
+                told["values"] = ["sorted"]
         return told
-
-    def _ascends(self, name: str, one: Passed) -> bool:
-        """Whether the function takes for granted that an array is sorted."""
-        seen = self.read.watched.arrays[name]
-        is_number = one.element.record is None and "complex" not in one.element.type
-        return seen.starts or (seen.bisected and is_number and self.role(name) == "in")
 
     @property
     def starts(self) -> list[str]:
@@ -292,7 +285,9 @@ class Draft:
                     rows = length if lead.stride == 1 else f"({length}) // {lead.stride}"
                     # starts may be the length itself: then the last rows are empty
                     last = 1 if self.said.inside and seen.starts else lead.last
-                    found.setdefault(key, (lead.low, _moved(rows, -last - lead.offset)))
+                    by = -last - lead.offset
+                    high = f"{rows} {'-' if by < 0 else '+'} {abs(by)}" if by else rows
+                    found.setdefault(key, (lead.low, high))
         return found
 
 
@@ -302,10 +297,6 @@ def _require(option: str, given: Iterable[str], kind: str, names: Collection[str
         if name not in names:
             there = ", ".join(names) or "none"
             raise BadInput(f"{option} {name}: no such {kind}; there are {there}")
-
-
-def _moved(text: str, by: int) -> str:
-    return f"{text} {'-' if by < 0 else '+'} {abs(by)}" if by else text
 
 
 def _typed(element: Element) -> dict[str, Any]:

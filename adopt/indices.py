@@ -142,21 +142,17 @@ def _most(
     for value in values:
         fields = {key: size_of(text, point) - 1 for key, text in others.items()}
         fields[index.name, index.leaf] = value
-        cases.append(trials.case(point, "small", lengths, _held(trials, fields)))
+        held: dict[str, dict[str, int]] = {}
+        for (name, leaf), number in fields.items():
+            held.setdefault(name, {})[leaf] = number
+        contents = {name: trials.content(name, "is", one) for name, one in held.items()}
+        cases.append(trials.case(point, "small", lengths, contents))
     outcomes = zip(values, trials.run(cases), strict=True)
     good = {value: one for value, one in outcomes if one is not None}
     if index.checked:
         counts = {value: one.arrays[index.target].counts for value, one in good.items()}
         good = {value: good[value] for value in good if counts[value] != counts.get(_FAR)}
     return max(good, default=-2) + index.clamped
-
-
-def _held(trials: ProbeTrials, values: Mapping[tuple[str, str], int]) -> dict[str, bytes]:
-    """ArrayContents of arrays, by what their fields are to be."""
-    by_array = dict[str, dict[str, int]]()
-    for (name, leaf), value in values.items():
-        by_array.setdefault(name, {})[leaf] = value
-    return {name: trials.content(name, "is", one) for name, one in by_array.items()}
 
 
 def _values(point: Point) -> list[int]:

@@ -91,36 +91,26 @@ def look(problem: Problem, gcc: Gcc) -> Looked:
             if ran.code is None:
                 raise ToolError(f"more than {_PATIENCE_SECONDS:.0f} s with the address sanitizer")
             if slots:
-                line = _line(ran.said, folder, gcc) if ran.code else 0
-                found = _overrun(problem, cases[int(slots[-1][0])], ran, line)
-                return Looked(found, () if ran.code else tuple(ways.untaken(ran.said)))
+                if not ran.code:
+                    return Looked(None, tuple(ways.untaken(ran.said)))
+                line, case = _line(ran.said, folder, gcc), cases[int(slots[-1][0])]
+                return Looked(_overrun(problem, case, ran.said, line))
     raise ToolError(f"{gcc.path.name} has no address sanitizer here")
 
 
-def _overrun(problem: Problem, case: _Case, ran: Ran, line: int) -> Overrun | None:
+def _overrun(problem: Problem, case: _Case, said: str, line: int) -> Overrun | None:
     """What the sanitizer said of the last case that was begun."""
-    bounds = _BOUNDS.search(ran.said)
-    if ran.code and bounds:
+    if bounds := _BOUNDS.search(said):
         return Overrun(int(bounds[1]), f"leaves an array: {bounds[2]}", case.sizes)
-    if ran.code and _REPORT.search(ran.said):
-        return Overrun(line, _what(problem, case, ran.said), case.sizes)
-    return None
+    return Overrun(line, _what(problem, case, said), case.sizes) if _REPORT.search(said) else None
 
 
 def _commands(gcc: Gcc, work: Path) -> list[tuple[str, ...]]:
     """The code in an object of its own: of the program itself no line could be told."""
     compiler, shared = (str(gcc.path), *HOST_FLAGS, *_FLAGS), str(work / "serial.so")
+    library = ("-fno-sanitize-recover=all", "-shared", "-fPIC", "-include", "ways.h")
     return [
-        (
-            *compiler,
-            "-fno-sanitize-recover=all",
-            "-shared",
-            "-fPIC",
-            *("-include", "ways.h"),
-            "serial.cpp",
-            "-o",
-            shared,
-        ),
+        (*compiler, *library, "serial.cpp", "-o", shared),
         (*compiler, "driver.cpp", shared, "-o", "driver"),
         (str(work / "driver"),),
     ]

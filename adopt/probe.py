@@ -87,15 +87,12 @@ class Probe:
             if ran.code == 0:
                 break
             if missing is None:
-                raise BadInput(self._refusal(ran))
+                first = next((line for line in ran.said.splitlines() if "error" in line), ran.said)
+                said = first.replace("probed.cpp", "the code that it needs of its file")[:300]
+                names = ", ".join(self.left_out)
+                why = f"; headers that are not here: {names}" if names else ""
+                raise BadInput(f"does not compile: {said}{why}")
             self.left_out.append(missing[1])
-
-    def _refusal(self, ran: Ran) -> str:
-        first = next((line for line in ran.said.splitlines() if "error" in line), ran.said)
-        said = first.replace("probed.cpp", "the code that it needs of its file")[:300]
-        missing = ", ".join(self.left_out)
-        why = f"; headers that are not here: {missing}" if missing else ""
-        return f"does not compile: {said}{why}"
 
     def run(self, cases: Sequence[ProbeCall]) -> list[Called | None]:
         """What each call did, in order; None of one that crashed, left its memory or went on."""

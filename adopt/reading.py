@@ -58,7 +58,11 @@ def understand(source: CodeFile, text: str) -> Read:
                 f"{source.path}, line {here.line}: parameter {index + 1} has no name; give it one"
             )
         passed[name] = types.parameter(node)
-    returned = _returned(types, function)
+    try:
+        returned = types.returned(function.node)
+    except BadInput as error:
+        place = f"{source.path}, line {function.line}"
+        raise BadInput(f"{place}: {function.qualified}: {error}") from None
     part = sliced(function)
     refuse(function, part)
     call = f"{function.qualified}<{', '.join(instance)}>" if instance else function.qualified
@@ -85,15 +89,6 @@ def _again(source: CodeFile, whole: CodeFile, text: str) -> Function:
         raise BadInput(
             f"{source.path}: {text!r} is not found behind the header {broken.name}, which cannot be"
             " read as C++; mend it, or leave its #include out in a copy of the file"
-        ) from None
-
-
-def _returned(types: Types, function: Function) -> Passed | None:
-    try:
-        return types.returned(function.node)
-    except BadInput as error:
-        raise BadInput(
-            f"{function.source.path}, line {function.line}: {function.qualified}: {error}"
         ) from None
 
 

@@ -66,7 +66,7 @@ def record(source: CodeFile, name: str, node: Node, number: Number) -> PlainStru
     qualified = "::".join((*scope_of(source, node), name))
     fields: dict[str, Type] = {}
     unfit = _kind(node) or _members(source, node, number, fields)
-    return PlainStruct(qualified, unfit=unfit) if unfit else PlainStruct(qualified, fields)
+    return PlainStruct(qualified, {} if unfit else fields, unfit)
 
 
 def _kind(node: Node) -> str:
@@ -85,13 +85,14 @@ def _members(source: CodeFile, node: Node, number: Number, fields: dict[str, Typ
     """Put its members into `fields`; why they are not plain numbers side by side, if so."""
     body = node.child_by_field_name("body")
     for member in body.named_children if body is not None else ():
-        if any(source.text(child) == "virtual" for child in member.children):
+        words = [source.text(child) for child in member.children]
+        if "virtual" in words:
             return "has virtual functions"
         if member.type in _CONDITIONS and any(
             one.type == "field_declaration" for one in walk(member)
         ):
             return "has members under #if"
-        if member.type != "field_declaration" or _is_static(source, member):
+        if member.type != "field_declaration" or "static" in words:
             continue
         unfit = _member(source, member, number, fields)
         if unfit:
@@ -102,10 +103,6 @@ def _members(source: CodeFile, node: Node, number: Number, fields: dict[str, Typ
     if record_of(fields).itemsize != size:
         return "has padding between or behind its members, whose bytes nobody writes"
     return ""
-
-
-def _is_static(source: CodeFile, member: Node) -> bool:
-    return any(source.text(child) == "static" for child in member.children)
 
 
 def _member(source: CodeFile, member: Node, number: Number, fields: dict[str, Type]) -> str:

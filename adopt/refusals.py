@@ -24,20 +24,15 @@ _SPEAKS = {
     **dict.fromkeys(("exit", "abort", "_exit", "quick_exit"), "ends the program"),
     **dict.fromkeys(("getenv", "setenv"), "reads its environment"),
 }
-_LOCAL = {"std", ""}
 
 
 def refuse(function: Function, part: Slice) -> None:
     """Raise `BadInput` with line and reason where the function cannot be a problem."""
     _of_object(function)
-    reached = [one for one in part.reached if one.name != "main"]
-    called = _reachable(function, reached)
-    for one in called:
+    for one in _reachable(function, [one for one in part.reached if one.name != "main"]):
         _speaks(one)
         _writes_globals(one)
         for node in walk(one.body):
-            if node.type == "lambda_expression":
-                continue
             if node.type == "identifier" and one.source.text(node) == "const_cast":
                 why = "const_cast: what is const may be written; pass it without const"
                 raise _refused(one.source, node, why)
@@ -87,13 +82,10 @@ def _speaks(function: Function) -> None:
         if node.type not in ("identifier", "type_identifier"):
             continue
         text = function.source.text(node)
-        if text in _SPEAKS and not _is_member(node):
+        is_member = node.parent is not None and node.parent.type == "field_expression"
+        if text in _SPEAKS and not is_member:
             why = f"{function.qualified} {_SPEAKS[text]} ({text}); take that out of the function"
             raise _refused(function.source, node, why)
-
-
-def _is_member(node: Node) -> bool:
-    return node.parent is not None and node.parent.type == "field_expression"
 
 
 def _writes_globals(function: Function) -> None:

@@ -8,7 +8,6 @@ import ast
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -41,16 +40,6 @@ _LEAST_STEP = 1.2
 _STILL = 0.1  # powers below which an extent does not grow with all sizes
 _TRIES = 14
 PATIENCE_SECONDS = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class GrowingWay:
-    """What growing a shape needs, and whether sizes are powers of two only."""
-
-    compiler: Compiler
-    limits: JudgeLimits
-    tell: Callable[[str], None]
-    powers: bool = False
 
 
 def check_shapes(
@@ -139,20 +128,28 @@ def relations(extents: Sequence[str]) -> list[str]:
     return [f"{text} >= 1" for text in dict.fromkeys(extents) if "-" in text or "//" in text]
 
 
-def timing_shape(problem: Problem, way: GrowingWay) -> tuple[Sizes, float]:
+def timing_shape(
+    problem: Problem,
+    compiler: Compiler,
+    limits: JudgeLimits,
+    tell: Callable[[str], None],
+    *,
+    powers: bool = False,
+) -> tuple[Sizes, float]:
     """Grow a problem's timing shape until the serial code takes long enough; and what it takes.
 
-    Raises `BadInput` where the code does not compile, crashes or does not end.
+    `powers`: sizes are powers of two only. Raises `BadInput` where the code does not compile,
+    crashes or does not end.
     """
-    program, limits = _program(problem, way.compiler), way.limits
+    program = _program(problem, compiler)
     sizes: Sizes = problem.sizes.time
     seconds, power = _timed(problem, program, sizes, limits), 3.0
     for _ in range(_TRIES):
-        way.tell(f"{problem.name}: {shape_text(sizes) or 'one shape'} takes {seconds:.2g} s")
+        tell(f"{problem.name}: {shape_text(sizes) or 'one shape'} takes {seconds:.2g} s")
         if _ENOUGH <= seconds <= _TOO_LONG:
             break
         step = min((_AIM / max(seconds, _SHORT)) ** (1 / power), _STEP)
-        larger = _scaled(problem, sizes, step, way)
+        larger = _scaled(problem, sizes, step, powers=powers)
         if larger is None or larger == sizes:
             break
         try:
@@ -160,7 +157,7 @@ def timing_shape(problem: Problem, way: GrowingWay) -> tuple[Sizes, float]:
         except BadInput as error:
             if step <= 1 or not seconds:
                 raise
-            way.tell(f"{problem.name}: {shape_text(larger)} is too large ({error})")
+            tell(f"{problem.name}: {shape_text(larger)} is too large ({error})")
             power *= 2  # smaller steps; the last size that worked stays
             continue
         sizes, seconds = larger, took
@@ -194,10 +191,10 @@ def all_finite(
     return True
 
 
-def _scaled(problem: Problem, sizes: Sizes, factor: float, way: GrowingWay) -> Sizes | None:
+def _scaled(problem: Problem, sizes: Sizes, factor: float, *, powers: bool) -> Sizes | None:
     """All sizes by one factor, or a smaller one that memory allows; None where none is."""
     while not 1 <= factor <= _LEAST_STEP:
-        scaled: Sizes = {name: _round(size * factor, way) for name, size in sizes.items()}
+        scaled: Sizes = {n: _round(size * factor, powers=powers) for n, size in sizes.items()}
         scaled = _raised(scaled, _wanted(problem, sizes, factor))
         fits = problem.fault_at(scaled) is None and all(
             holds(text, scaled) for text in problem.sizes.require
@@ -215,10 +212,10 @@ def _wanted(problem: Problem, sizes: Sizes, factor: float) -> dict[str, float]:
     return {text: _at(text, sizes) * factor**0.5 for text in still if factor > 1}
 
 
-def _round(extent: float, way: GrowingWay) -> int:
+def _round(extent: float, *, powers: bool) -> int:
     """The nearest power of two, or one and a half of one."""
     power = 1 << max(math.floor(math.log2(extent)), 1)
-    near = (power, 2 * power) if way.powers else (power, power * 3 // 2, 2 * power)
+    near = (power, 2 * power) if powers else (power, power * 3 // 2, 2 * power)
     return min(near, key=lambda each: abs(each - extent))
 
 

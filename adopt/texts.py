@@ -38,7 +38,10 @@ def serial_code(draft: Draft, plain: Plain) -> str:
     code = _with_views(draft, plain)
     if "<span>" not in code and "std::span" in code:
         code = f"#include <span>\n{code}"
-    includes, rest = _headers(code)
+    # the first `#include` lines, and what follows: a type must stand between them
+    found = re.match(r"(?:\s*(?:#[ \t]*(?:include|pragma)[^\n]*|//[^\n]*)?\n)*", code)
+    end = found.end() if found else 0
+    includes, rest = code[:end], code[end:]
     return f"{includes}{needs(plain, includes)}\n{rest}\n{adapter(plain)}{layouts}".lstrip()
 
 
@@ -64,13 +67,6 @@ def _with_views(draft: Draft, plain: Plain) -> str:
             taken = f"{seen} {declared_name(source, node)}".encode()
             content = content[: node.start_byte] + taken + content[node.end_byte :]
     return content.decode()
-
-
-def _headers(code: str) -> tuple[str, str]:
-    """The first `#include` lines, and what follows: a type must stand between them."""
-    found = re.match(r"(?:\s*(?:#[ \t]*(?:include|pragma)[^\n]*|//[^\n]*)?\n)*", code)
-    end = found.end() if found else 0
-    return code[:end], code[end:]
 
 
 def _as_entry(draft: Draft, plain: Plain) -> str | None:
@@ -122,16 +118,13 @@ def problem_name(function: str) -> str:
 
 def toml(fields: Mapping[str, Any]) -> str:
     """Fields as TOML: values, then the table of sizes, then the list of arguments."""
-    tables = [("[sizes]", fields.get("sizes", {}))] if "sizes" in fields else []
-    tables += [("[[args]]", table) for table in fields.get("args", ())]
-    lines = _lines({key: fields[key] for key in fields if key not in ("sizes", "args")})
-    for head, table in tables:
-        lines += ["", head, *_lines(table)]
-    return "\n".join(lines) + "\n"
-
-
-def _lines(table: Mapping[str, Any]) -> list[str]:
-    return [f"{name} = {_value(value)}" for name, value in table.items()]
+    tables = [("", {key: fields[key] for key in fields if key not in ("sizes", "args")})]
+    tables += [("\n[sizes]\n", fields["sizes"])] if "sizes" in fields else []
+    tables += [("\n[[args]]\n", table) for table in fields.get("args", ())]
+    return "".join(
+        head + "".join(f"{name} = {_value(value)}\n" for name, value in table.items())
+        for head, table in tables
+    )
 
 
 def _value(value: object) -> str:

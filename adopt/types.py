@@ -17,7 +17,11 @@ from regraph_kg.evaluation.cpp.syntax import CodeFile, declared_name, split, wal
 from regraph_kg.evaluation.problem.types import C_TYPES, Type, is_inexact, is_whole
 
 Form = Literal["scalar", "reference", "pointer", "rows", "vector", "span", "array", "bounded"]
-_INTEGERS: Mapping[str, Type] = {
+_WIDTHS: tuple[Type, ...] = (
+    *("int8", "int16", "int32", "int64"),
+    *("uint8", "uint16", "uint32", "uint64"),
+)
+_KNOWN: Mapping[str, Type] = {
     "char": "char",
     "signed char": "int8",
     "unsigned char": "uint8",
@@ -33,20 +37,10 @@ _INTEGERS: Mapping[str, Type] = {
     "ptrdiff_t": "int64",
     "ssize_t": "int64",
     "bool": "bool",
-    "int8_t": "int8",
-    "int16_t": "int16",
-    "int32_t": "int32",
-    "int64_t": "int64",
-    "uint8_t": "uint8",
-    "uint16_t": "uint16",
-    "uint32_t": "uint32",
-    "uint64_t": "uint64",
-}
-_KNOWN: Mapping[str, Type] = {
     "float": "float32",
     "double": "float64",
     "_Float16": "float16",
-    **_INTEGERS,
+    **{f"{kind}_t": kind for kind in _WIDTHS},
 }
 _COMPLEX: Mapping[Type, Type] = {"float32": "complex64", "float64": "complex128"}
 _DEPTH = 20
@@ -166,7 +160,8 @@ class Types:
         layers, bounds = _layers(node.child_by_field_name("declarator"))
         name = declared_name(self._source, node)
         try:
-            return self._passed(self._written(node), layers, [self._bound(b) for b in bounds])
+            numbers = [self._names.number(self._source.text(b)) if b else None for b in bounds]
+            return self._passed(self._written(node), layers, numbers)
         except BadInput as error:
             line = self._source.line(node)
             raise BadInput(
@@ -193,13 +188,9 @@ class Types:
 
     def _written(self, node: Node) -> str:
         """Type and qualifiers of a declaration, without what it declares."""
-        kinds = ("type_qualifier",)
         said = node.child_by_field_name("type")
-        parts = [n for n in node.children if n.type in kinds or n == said]
+        parts = [n for n in node.children if n.type == "type_qualifier" or n == said]
         return " ".join(self._source.text(part) for part in parts)
-
-    def _bound(self, node: Node | None) -> int | None:
-        return None if node is None else self._names.number(self._source.text(node))
 
     def _passed(self, text: str, layers: list[str], bounds: list[int | None]) -> Passed:
         const, base, inner = self._base(text, layers)
@@ -269,19 +260,19 @@ class Types:
             return Element(_COMPLEX[part.type], f"std::complex<{part.spelled}>")
         name = text.rpartition("::")[2]
         if name in self._records:
-            return self._record(name)
+            found = record(
+                self._source, name, self._records[name], lambda text: self._element(text).type
+            )
+            if found.unfit:
+                why = f"struct {name} {found.unfit}; pass plain arrays, one for each member"
+                raise BadInput(why)
+            return Element("struct", found.qualified, found)
         plain = _ordered(text.removeprefix("std::"))
         if plain in _KNOWN:
-            return Element(_KNOWN[plain], "bool" if plain == "bool" else _spelled(text, plain))
+            # the user's spelling, unless C has another one
+            is_c = plain == "bool" or plain in C_TYPES.values()
+            return Element(_KNOWN[plain], plain if is_c else text)
         raise BadInput(_reason(text))
-
-    def _record(self, name: str) -> Element:
-        found = record(
-            self._source, name, self._records[name], lambda text: self._element(text).type
-        )
-        if found.unfit:
-            raise BadInput(f"struct {name} {found.unfit}; pass plain arrays, one for each member")
-        return Element("struct", found.qualified, found)
 
 
 def _reason(text: str) -> str:
@@ -308,20 +299,10 @@ def _ordered(text: str) -> str:
     words = text.split()
     if not set(words) <= {"unsigned", "signed", "long", "short", "int", "char"} or not words:
         return text
-    sign = (
-        "unsigned"
-        if "unsigned" in words
-        else "signed"
-        if "signed" in words and "char" in words
-        else ""
-    )
+    sign = "signed" if {"signed", "char"} <= {*words} else ""
+    sign = "unsigned" if "unsigned" in words else sign
     size = ["long"] * words.count("long") or [w for w in words if w in ("short", "char")] or ["int"]
     return " ".join(filter(None, (sign, *size)))
-
-
-def _spelled(text: str, plain: str) -> str:
-    """The user's spelling, unless C has another one."""
-    return plain if plain in C_TYPES.values() else text
 
 
 def _layers(node: Node | None) -> tuple[list[str], list[Node | None]]:
