@@ -51,21 +51,18 @@ def is_canonical(names: Indices, loop: Loop, uses: Sequence[Occurrence]) -> bool
         pointed = names.pointer(loop.node.child_by_field_name("right"), loop.place.loop)
         return pointed is not None and _in_order(pointed[1])
     declared, step = _variable(names, loop), names.step(loop.number)
-    pointed = names.pointer(header.start, loop.place.loop) if _iterates(declared) else None
-    if pointed is not None and not _in_order(pointed[1]):
-        return False
-    integral = declared is None or not _FLOATING & set(declared.kind.split()) or declared.pointer
+    kind = declared.kind if declared is not None else ""
+    if "iterator" in kind or "auto" in kind.split():
+        pointed = names.pointer(header.start, loop.place.loop)
+        if pointed is not None and not _in_order(pointed[1]):
+            return False
+    integral = not _FLOATING & set(kind.split()) or (declared is not None and declared.pointer)
     size = number(step) if step is not None else None
     sign = header.sign if size is None else "-" if size < 0 else "+"
     ahead = sign == ("+" if "<" in header.compare else "-")
     ahead = size in (1, -1) if header.compare == "!=" else ahead
     plain = header.plain and integral and ahead and not (declared and declared.reference)
     return plain and not loop.exits and is_counted(names, loop, uses)
-
-
-def _iterates(declared: Declared | None) -> bool:
-    """Whether a loop's variable may be an iterator."""
-    return declared is not None and ("iterator" in declared.kind or "auto" in declared.kind.split())
 
 
 def _in_order(declared: Declared | None) -> bool:

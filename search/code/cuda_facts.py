@@ -43,6 +43,7 @@ _INTEGERS = frozenset(
     }
 )
 _SPECIFIERS = frozenset({"const", "constexpr", "static", "volatile", "register", "__shared__"})
+_NEAR = ("0", "1", "-1", UNKNOWN, INDIRECT)  # strides that are none, or not known to be far
 _BANKS = 32
 _MOST_KERNELS = 32
 _GRID_NUMBER = re.compile(
@@ -149,8 +150,11 @@ class _Kernel:
 
     def facts(self) -> KernelFacts:
         words = self.words
-        pointers = [symbol for symbol in self.declared if symbol.parameter and symbol.pointer]
-        inputs = [symbol.name for symbol in pointers if "const" in symbol.kind.split()]
+        inputs = [
+            symbol.name
+            for symbol in self.declared
+            if symbol.parameter and symbol.pointer and "const" in symbol.kind.split()
+        ]
         return KernelFacts(
             name=self.name,
             reached=tuple(sorted(self.within - {self.name}))[:32],
@@ -176,7 +180,9 @@ class _Kernel:
             async_copy=any("memcpy_async" in word or "cp.async" in word for word in words),
             tensor=any(_TENSOR & {*word.replace(".", "_").split("_")} for word in words),
             divergent=self._divergent(),
-            scattered=self._arrays(self._scattered),
+            scattered=self._arrays(
+                lambda element: thread_stride(self.names, element) not in _NEAR and bool(self.axes)
+            ),
             uniform=self._uniform(inputs),
             reuse=self._arrays(self._reused),
             stencil=self._stencil(),
@@ -190,7 +196,13 @@ class _Kernel:
         updates = [update for update in updates if "atomic" in self._caller(update)]
         inside = [update for update in updates if update.array in self.shared]
         elsewhere = [update for update in updates if update.array not in self.shared]
-        outside = [update for update in elsewhere if self._is_located(update)]
+        # a helper's parameter may lie anywhere
+        outside = [
+            update
+            for update in elsewhere
+            if update.place.function == self.name
+            or not (update.declared is not None and update.declared.parameter)
+        ]
         shared = {
             symbol.sized
             for symbol in self.events.symbols
@@ -209,11 +221,6 @@ class _Kernel:
             if all(self._fixed(element) for element in outside)
             else None,
         }
-
-    def _is_located(self, element: ElementAccess) -> bool:
-        """Whether an array's memory space is known: a helper's parameter may lie anywhere."""
-        is_parameter = element.declared is not None and element.declared.parameter
-        return element.place.function == self.name or not is_parameter
 
     def _number(self) -> GridNumber | None:
         """The thread's number, if the last statement guards it and holds all its uses."""
@@ -296,10 +303,6 @@ class _Kernel:
         if element.array in self.shared:
             return False
         return element.declared is None or element.declared.parameter or not element.declared.array
-
-    def _scattered(self, element: ElementAccess) -> bool:
-        stride = thread_stride(self.names, element)
-        return bool(self.axes) and stride not in ("0", "1", "-1", UNKNOWN, INDIRECT)
 
     def _index_names(self, element: ElementAccess) -> frozenset[str]:
         around = self.names.chain(element.place.loop)

@@ -122,14 +122,15 @@ class LoopUses:
         modes = [use.mode for use in uses]
         around = self.names.events.loops[self.loop].place.branches
         first = uses[0]
+        declared = self.names.events.find(name, first.node)
         if "read" not in modes and ("write" not in modes or first.place.branches > around):
             self._reduces(name, uses)  # also a flag, or the last that was found
         elif first.mode == "write" and first.place.branches == around and "." not in name:
             within = all(first.place.loop in self.names.chain(use.place.loop) for use in uses)
-            within = within and self.names.events.find(name, first.node) is not None
             self.result.private.append(name)
-            self.result.verdicts |= set() if within and "->" not in name else {"unknown"}
-        elif "write" in modes and self._pointer(first):
+            if not within or declared is None or "->" in name:
+                self.result.verdicts.add("unknown")
+        elif "write" in modes and declared is not None and declared.pointer:
             self.result.swaps = True
             self.result.verdicts.add("yes")
         elif "read" not in modes:
@@ -157,10 +158,6 @@ class LoopUses:
             sign for sign in signs if sign is not None
         )
 
-    def _pointer(self, use: Occurrence) -> bool:
-        declared = self.names.events.find(text(use.node), use.node)
-        return declared is not None and declared.pointer
-
     def _array(self, group: list[ElementAccess]) -> None:
         writes = [element for element in group if element.mode != "read"]
         if not writes:
@@ -175,7 +172,10 @@ class LoopUses:
                 self._update(write, updates, "unknown")
             elif not any(moves):
                 self._same_place(write, group, updates)
-            elif not self._spread(write):
+            elif not any(
+                self.overlaps.meets(index, index, list(self._inner(write))) == "never"
+                for index in write.index
+            ):  # two iterations may write the same element
                 self._update(write, updates, "unknown")
             else:
                 verdicts = {self._pair(write, other, moves) for other in group}
@@ -206,11 +206,6 @@ class LoopUses:
         definite = [move for move in moves if move is not None]
         return definite if len(definite) == len(moves) else None
 
-    def _spread(self, write: ElementAccess) -> bool:
-        """Whether it is certain that no two iterations write the same element."""
-        inner = list(self._inner(write))
-        return any(self.overlaps.meets(index, index, inner) == "never" for index in write.index)
-
     def _pair(self, write: ElementAccess, other: ElementAccess, moves: list[Polynomial]) -> Carries:
         if write is other:
             return "no"
@@ -226,7 +221,8 @@ class LoopUses:
         if not all(meets == "later" if move else not gap for meets, gap, move in dimensions):
             return "unknown"
         if write.place.loop == other.place.loop == self.loop:
-            self.result.scan |= other.place.stored and _combines_previous(write, other)
+            later = write.mode == "write" and write.order > other.order
+            self.result.scan |= other.place.stored and later
         return "yes"
 
     def _inner(self, *elements: ElementAccess) -> Iterable[int]:
@@ -256,7 +252,3 @@ def _counts(use: Occurrence) -> bool:
     return parent.type == "update_expression" or (
         right is not None and right.type == "number_literal"
     )
-
-
-def _combines_previous(write: ElementAccess, other: ElementAccess) -> bool:
-    return write.mode == "write" and write.order > other.order

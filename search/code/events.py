@@ -301,28 +301,19 @@ class _Walk:
 
     def _exit(self, node: Node, place: CodePlace, mode: Mode) -> None:
         """Mark the loops that a statement leaves: one for break, all around it for others."""
-        above = node.parent
-        while above is not None and above.type not in (*LOOPS, "switch_statement"):
-            if above.type == "lambda_expression":
-                break
+        is_break, above, loop = node.type == "break_statement", node.parent, place.loop
+        stops = {"lambda_expression"} | ({*LOOPS, "switch_statement"} if is_break else set())
+        while above is not None and above.type not in stops:
             above = above.parent
-        loop = place.loop
-        if node.type == "break_statement":
+        if is_break:
             if loop != NO_LOOP and above is not None and above.type in LOOPS:
                 self.events.loops[loop].exits = True
         else:
-            start = self._lambda_start(node)
+            start = above.start_byte if above is not None else 0  # of the innermost lambda
             while loop != NO_LOOP and self.events.loops[loop].node.start_byte >= start:
                 self.events.loops[loop].exits = True
                 loop = self.events.loops[loop].place.loop
         self._push(node.children, place)
-
-    def _lambda_start(self, node: Node) -> int:
-        """The offset of the innermost lambda around a statement; 0 for none."""
-        above: Node | None = node
-        while above is not None and above.type != "lambda_expression":
-            above = above.parent
-        return above.start_byte if above is not None else 0
 
     def _same(self, node: Node, place: CodePlace, mode: Mode) -> None:
         self._push(node.named_children, place, mode)

@@ -42,6 +42,9 @@ from regraph_kg.search.code.syntax import (
 _MOST_NAMES = 48
 _MOST_SUMS = 8
 _BYTES = frozenset({"char", "short", "uint8_t", "int8_t", "uint16_t", "int16_t", "byte", "bool"})
+_ALIGNS = frozenset(
+    {"aligned_alloc", "posix_memalign", "alignas", "__builtin_assume_aligned", "_mm_malloc"}
+)
 _MOST_ELEMENTS = 3_000
 _MOST_ALIASES = 3
 _WORD = re.compile(r"\w+")
@@ -119,7 +122,7 @@ def _facts(code: str, entry: str) -> Facts:
     names = Indices(events)
     elements = names.elements[:_MOST_ELEMENTS]
     all_reached = Reached(tree.root, events.functions)
-    functions = frozenset(events.functions)
+    functions = events.functions
     reached = {"", *(all_reached.of(entry) if entry in functions else functions)}
     facts = _of_text(tree, events)
     pointers = [
@@ -157,25 +160,28 @@ def _of_text(tree: SyntaxTree, events: Events) -> Facts:
     """Facts that need no indices."""
     words, types = _words(tree.root)
     calls = [called(call.node) for call in events.calls]
-    declared = [symbol for symbol in events.symbols if not symbol.parameter]
+    lines = [words for words, _ in events.directives]
+    openmp = [line.removeprefix("omp").strip() for line in lines if line.startswith("omp")]
     return Facts(
         read_whole=tree.complete and events.complete,
         functions=tuple(events.functions)[:_MOST_NAMES],
         recursive=_recursive(events),
-        directives=tuple(_directives(events))[:_MOST_NAMES],
+        directives=tuple(line[:120] for line in openmp)[:_MOST_NAMES],
         calls=tuple(dict.fromkeys(name for name in calls if name))[:_MOST_NAMES],
         multiplies_and_adds=_multiplies_and_adds(tree.root),
         product_sums=tuple(product_sums(tree.root, events))[:3],
         own_arrays=_own_arrays(events, region=False),
-        variables=tuple(symbol.name for symbol in declared if symbol.function and not symbol.array)[
-            :_MOST_NAMES
-        ],
+        variables=tuple(
+            symbol.name
+            for symbol in events.symbols
+            if symbol.function and not (symbol.parameter or symbol.array)
+        )[:_MOST_NAMES],
         declared=frozenset(events.declared),
         region_arrays=_own_arrays(events, region=True),
         types=tuple(sorted(types))[:_MOST_NAMES],
         constants=_constants(tree.root, events),
         restricted=bool({"__restrict__", "__restrict", "restrict"} & words),
-        aligned=_aligned(words, events),
+        aligned=bool(_ALIGNS & words) or any("aligned" in line for line in lines),
         intrinsics=any(name.startswith(("_mm", "__m", "vld1", "vst1")) for name in words),
     )
 
@@ -184,13 +190,24 @@ def _of_elements(
     names: Indices, elements: list[ElementAccess], aliases: dict[str, str]
 ) -> dict[str, tuple[object, ...]]:
     """Facts of accesses to arrays, apart from loops."""
-    by_data = [element for element in elements if _by_data(names, element)]
+    by_data = [  # data decides the index: `a[b[i]]`
+        element
+        for element in elements
+        if any(part.startswith("@") for index in element.index for part in names.closure(index))
+    ]
     outside = [access(names, e) for e in elements if e.place.kernel and e.place.loop < 0]
     return {
         "small_elements": _named(
             [element for element in elements if _small(element, aliases)], "read"
         ),
-        "per_thread": tuple(dict.fromkeys(_per_thread(names, elements)))[:8],
+        "per_thread": tuple(
+            dict.fromkeys(
+                element.array
+                for element in elements
+                if element.mode != "read"
+                and any("omp_get_thread_num" in names.closure(index) for index in element.index)
+            )
+        )[:8],
         "updates": _named(by_data, "update"),
         "gathers": _named(by_data, "read"),
         "scatters": _named(by_data, "write"),
@@ -291,16 +308,6 @@ def _has_circle(calls: set[tuple[str, str]]) -> bool:
     return bool(remaining)
 
 
-def _directives(events: Events) -> list[str]:
-    lines = [words for words, _ in events.directives]
-    return [line.removeprefix("omp").strip()[:120] for line in lines if line.startswith("omp")]
-
-
-def _aligned(words: frozenset[str], events: Events) -> bool:
-    names = {"aligned_alloc", "posix_memalign", "alignas", "__builtin_assume_aligned", "_mm_malloc"}
-    return bool(names & words) or any("aligned" in line for line, _ in events.directives)
-
-
 def _aliases(root: Node) -> dict[str, str]:
     """Alias -> type, by `using byte = unsigned char` and `typedef`."""
     nodes = [node for node in walk(root) if node.type in ("alias_declaration", "type_definition")]
@@ -322,18 +329,3 @@ def _small(element: ElementAccess, aliases: dict[str, str]) -> bool:
 def _named(elements: list[ElementAccess], mode: str) -> tuple[str, ...]:
     arrays = [element.array for element in elements if element.mode == mode]
     return tuple(dict.fromkeys(arrays))[:8]
-
-
-def _per_thread(names: Indices, elements: list[ElementAccess]) -> list[str]:
-    return [
-        element.array
-        for element in elements
-        if element.mode != "read"
-        and any("omp_get_thread_num" in names.closure(index) for index in element.index)
-    ]
-
-
-def _by_data(names: Indices, element: ElementAccess) -> bool:
-    """Whether data decides the index: `a[b[i]]`."""
-    parts = frozenset().union(*map(names.closure, element.index))
-    return any(part.startswith("@") for part in parts)

@@ -205,7 +205,9 @@ class _Loops:
                 "scan": shared.scan,
                 "swaps": shared.swaps,
                 "time": self._time(loop, shared),
-                "copies": _copies(direct, inner) and not self.children[k],
+                "copies": sorted(element.mode for element in direct) == ["read", "write"]
+                and len(inner) == 1
+                and not self.children[k],
                 "math": tuple(dict.fromkeys(name for name in math if name in MATH))[:8],
                 "divides": any(
                     use.place.loop == k and _costly(use.node) for use in self.divisions[k]
@@ -324,8 +326,10 @@ class _Loops:
         return tuple(dict.fromkeys(repeated))[:4]
 
     def _shared_out(self, loop: Loop, bounds: frozenset[str]) -> bool:
-        if any(_shares(directive) for directive in loop.directives):
-            return True
+        for directive in loop.directives:
+            first, *words = directive.partition("(")[0].split() or [""]
+            if first == "omp" and {"for", "taskloop"} & {*words}:
+                return True
         start = self.names.closure(self.names.start(loop.number))
         if loop.place.kernel:
             return any(name.startswith(_THREAD) for name in start)
@@ -357,18 +361,8 @@ def _launches(call: Node) -> bool:
     return any(child.type == "kernel_call_syntax" for child in call.children)
 
 
-def _shares(directive: str) -> bool:
-    words = directive.partition("(")[0].split()
-    return words[:1] == ["omp"] and ("for" in words or "taskloop" in words)
-
-
 def _costly(node: Node) -> bool:
     """Whether a division is other than one by a whole number, which compilers turn into shifts."""
     right = node.child_by_field_name("right")
     is_integer = right is not None and right.type == "number_literal" and text(right).isdigit()
     return right is not None and (not is_integer or operator(node).startswith("%"))
-
-
-def _copies(direct: list[ElementAccess], body: list[Node]) -> bool:
-    modes = sorted(element.mode for element in direct)
-    return modes == ["read", "write"] and len(body) == 1

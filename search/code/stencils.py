@@ -29,8 +29,10 @@ def _neighbours(names: Indices, reads: list[ElementAccess]) -> bool:
             continue
         for dimension, (left, right) in enumerate(zip(first.index, second.index, strict=True)):
             gap = add(left, right, -1)
-            if gap and any(_multiple(gap, step) for step in _steps(names, first, dimension)):
-                return True
+            for step in _steps(names, first, dimension) if gap else ():
+                # a whole number of steps, apart from steps of other loops
+                if all(part in gap and gap[part] % times == 0 for part, times in step.items()):
+                    return True
     return False
 
 
@@ -41,11 +43,6 @@ def _steps(names: Indices, element: ElementAccess, dimension: int) -> list[Polyn
     steps = [names.moved(index, loop, around) for loop in around]
     steps += [coefficient(names.expanded(index, name, around), name) for name in _THREADS]
     return [step for step in steps if step]
-
-
-def _multiple(gap: Polynomial, step: Polynomial) -> bool:
-    """Whether a gap is a whole number of steps, apart from steps of other loops."""
-    return all(product in gap and gap[product] % times == 0 for product, times in step.items())
 
 
 def _slides(names: Indices, element: ElementAccess) -> bool:

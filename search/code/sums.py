@@ -66,13 +66,14 @@ def element_sums(events: Events, elements: list[ElementAccess]) -> Iterator[Elem
         value = node.child_by_field_name("right") if operator(node) == "+=" else None
         added = "1" if operator(node) == "++" else text(value)
         declared = events.find(added, element.node)
+        kind = element.declared.kind if element.declared is not None else ""
         yield ElementSum(
             function=element.place.function,
             loop=element.place.loop,
             element=text(element.node),
             value=added,
             sum=declared is not None and declared.zero,
-            atomic=element.declared is not None and _adds_as_one(element.declared.kind),
+            atomic=" ".join(word for word in kind.split() if not word.startswith("__")) in _ATOMIC,
         )
 
 
@@ -98,10 +99,6 @@ def stored_sums(events: Events, elements: list[ElementAccess]) -> Iterator[Store
         alone = stored not in _WORD.findall(added_value)
         if same and alike and alone and text(body[0]).count("=") == 1 and node.parent == body[2]:
             yield StoredSum(loop=loop, element=text(element.node), value=added_value)
-
-
-def _adds_as_one(kind: str) -> bool:
-    return " ".join(word for word in kind.split() if not word.startswith("__")) in _ATOMIC
 
 
 class CommonSum(Frozen):

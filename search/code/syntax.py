@@ -15,8 +15,6 @@ from tree_sitter import Language, Node, Parser
 
 MOST_BYTES = 200_000  # longer text is read up to here, and counts as not read whole
 _ACCESSES = frozenset({"subscript_expression", "pointer_expression", "field_expression"})
-
-
 _ATTRIBUTE = re.compile(rb"__(?:cluster_dims|block_size|maxnreg)__\s*\((?:[^()]|\([^()]*\))*\)")
 """Attributes of kernels that the grammar does not know."""
 _NAMES = frozenset(
@@ -83,20 +81,13 @@ def _without_markers(content: bytes, root: Node) -> bytes:
     plain = bytearray(_ATTRIBUTE.sub(lambda found: _INK.sub(b" ", found[0]), content))
     for node in walk(root):
         body = node.child_by_field_name("body") if node.type == "function_definition" else None
-        for part in node.children if body is not None else ():
-            if body is not None and part.start_byte < body.start_byte:
-                _blank_markers(plain, part)
+        heads = [n for n in node.children if body is not None and n.start_byte < body.start_byte]
+        for leaf in (inner for head in heads for inner in walk(head) if not inner.child_count):
+            word = text(leaf)
+            is_marker = len(word) > 2 and "_" in word and word.isupper()  # noqa: PLR2004
+            if is_marker and "identifier" in leaf.type:
+                plain[leaf.start_byte : leaf.end_byte] = b" " * (leaf.end_byte - leaf.start_byte)
     return bytes(plain)
-
-
-def _blank_markers(plain: bytearray, head: Node) -> None:
-    for node in walk(head):
-        if not node.child_count and _is_marker(text(node)) and "identifier" in node.type:
-            plain[node.start_byte : node.end_byte] = b" " * (node.end_byte - node.start_byte)
-
-
-def _is_marker(word: str) -> bool:
-    return len(word) > 2 and "_" in word and word.isupper()  # noqa: PLR2004
 
 
 def text(node: Node | None) -> str:

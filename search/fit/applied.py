@@ -35,7 +35,8 @@ def deed(technique: Technique | None, before: str, after: str, rivals: Sequence[
     small. "asked": all else, also where a code cannot be read whole, or the technique lists no
     effects. Without a technique, for an unknown name, only a proof counts.
     """
-    old, new = map(_normal, (before, after))
+    lives = (live(code.encode(errors="replace")) for code in (before, after))
+    old, new = (normalized(text.decode(errors="replace")) for text in lives)
     if old == new or _renamed(old, new):
         return Deed("nothing")
     step = facts_of(before), facts_of(after)
@@ -51,10 +52,6 @@ def _is_small(old: str, new: str) -> bool:
     before, after = Counter(old.split()), Counter(new.split())
     changed = (after - before).total() + (before - after).total()
     return changed <= max(_SMALL_TOKENS, _SMALL_SHARE * before.total())
-
-
-def _normal(code: str) -> str:
-    return normalized(live(code.encode(errors="replace")).decode(errors="replace"))
 
 
 def shows(technique: Technique, code: str) -> bool:
