@@ -97,10 +97,14 @@ class Function:
             above = above.parent
         return above
 
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types of its parameters."""
+        return tuple(parameter_type(self.source, parameter) for parameter in self.parameters)
+
     def shown(self) -> str:
         """The name that `--function` accepts: `blur(const float*, int)`."""
-        types = ", ".join(parameter_type(self.source, parameter) for parameter in self.parameters)
-        return f"{self.qualified}({types})"
+        return f"{self.qualified}({', '.join(self.types)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +208,7 @@ def choose(source: CodeFile, text: str) -> Function:
     """The function that `--function` means. Raises `BadInput` naming those that there are."""
     query, defined = parse_query(text), functions(source)
     ends = [f for f in defined if f"::{f.qualified}".endswith(f"::{query.name}")]
-    fits = [f for f in ends if query.types is None or query.types == _types(f)]
+    fits = [f for f in ends if query.types is None or query.types == f.types]
     if len(fits) > 1 and query.instance:
         fits = [f for f in fits if f.templates] or fits
     if len(fits) == 1:
@@ -251,10 +255,6 @@ def parameter_type(source: CodeFile, node: Node) -> str:
     hole = (names[0].start_byte, names[0].end_byte) if names else (end, end)
     text = source.content[node.start_byte : hole[0]] + source.content[hole[1] : end]
     return _plain(text.decode().rstrip(" \t\n="))
-
-
-def _types(function: Function) -> tuple[str, ...]:
-    return tuple(parameter_type(function.source, parameter) for parameter in function.parameters)
 
 
 def _plain(text: str) -> str:

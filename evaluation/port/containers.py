@@ -165,23 +165,19 @@ class Containers:
         changed |= {n for node in constants for n in declared(source, node)} & {
             source.text(target) for target in changes.changed_by(owner.function.body)
         }
+        pointers = {  # parameters that are pointers
+            declared_name(source, node)
+            for node in owner.function.parameters
+            if re.search(r"[*\[]", source.text(node))
+        }
         local = {name for node in locals_ for name in declared(source, node)}
         names = local | {declared_name(source, node) for node in owner.function.parameters}
         owner.constants += [node for node in constants if node not in owner.constants]
         return (
             all(is_plain(source, node) for node in constants)
-            and not (words - owner.lengths.keys()) & (changed | self._pointers(owner))
+            and not (words - owner.lengths.keys()) & (changed | pointers)
             and not changes.words(words) & names
         )
-
-    def _pointers(self, owner: FunctionContainers) -> set[str]:
-        """Parameters that are pointers."""
-        source = owner.function.source
-        return {
-            declared_name(source, node)
-            for node in owner.function.parameters
-            if re.search(r"[*\[]", source.text(node))
-        }
 
     def _returned(self, function: Function) -> str:
         """The vector that the work returns at its end; "" where it returns none."""
@@ -194,13 +190,6 @@ class Containers:
             raise UnportableError(f"{function.name} returns a vector in more than one place")
         return match[1]
 
-    def _require_length(self, owner: FunctionContainers, name: str) -> bool:
-        """Note a needed length; returns whether it is new."""
-        if (name in owner.parameters and owner.parameters[name].fixed) or name in owner.sized:
-            return False
-        owner.sized.add(name)
-        return True
-
     def _require_lengths(self, owner: FunctionContainers) -> bool:
         """Note all lengths that a function needs; returns whether any is new."""
         source, news = owner.function.source, False
@@ -210,19 +199,20 @@ class Containers:
             above, name = node.parent, source.text(node)
             if above is None:
                 continue
-            if above.type in ("field_expression", "for_range_loop"):
-                news |= self._require_length(owner, name)
+            is_needed = above.type in ("field_expression", "for_range_loop")
             if above.type == "argument_list":
-                callee, place = self._passed(owner, above, node)
-                target = self._parameter(callee, place)
-                if target in callee.sized:
-                    news |= self._require_length(owner, name)
+                callee, target = self._passed(owner, above, node)
+                is_needed = target in callee.sized
+            fixed = name in owner.parameters and owner.parameters[name].fixed
+            if is_needed and not fixed and name not in owner.sized:
+                owner.sized.add(name)
+                news = True
         return news
 
     def _passed(
         self, owner: FunctionContainers, arguments: Node, node: Node
-    ) -> tuple[FunctionContainers, int]:
-        """The function that takes a container, and the place. Raises `UnportableError`."""
+    ) -> tuple[FunctionContainers, str]:
+        """The function that takes a container, and as which parameter. Raises `UnportableError`."""
         call, source = arguments.parent, owner.function.source
         called = call.child_by_field_name("function") if call else None
         name = source.text(called).split("::")[-1] if called else ""
@@ -230,16 +220,13 @@ class Containers:
             whom = source.text(called)[:40] if called else "a declaration"
             raise UnportableError(f"{source.text(node)} is passed whole to {whom}")
         place = [child.id for child in arguments.named_children].index(node.id)
-        return self.owners[name], place
-
-    def _parameter(self, callee: FunctionContainers, place: int) -> str:
-        parameters = callee.function.parameters
+        callee, parameters = self.owners[name], self.owners[name].function.parameters
         if place >= len(parameters):
-            raise UnportableError(f"{callee.function.name} is called with more than it takes")
-        name = declared_name(callee.function.source, parameters[place])
-        if name not in callee.parameters:
-            raise UnportableError(f"{callee.function.name} takes a container as {name}")
-        return name
+            raise UnportableError(f"{name} is called with more than it takes")
+        parameter = declared_name(callee.function.source, parameters[place])
+        if parameter not in callee.parameters:
+            raise UnportableError(f"{name} takes a container as {parameter}")
+        return callee, parameter
 
     def rewrite(self, owner: FunctionContainers, edits: Edits) -> None:
         """Edit a function's body. Raises `UnportableError`."""
@@ -301,8 +288,8 @@ class Containers:
         elif above.type == "argument_list":
             if self._is_copied(owner, above):
                 return
-            callee, place = self._passed(owner, above, node)
-            if self._parameter(callee, place) in callee.sized:
+            callee, parameter = self._passed(owner, above, node)
+            if parameter in callee.sized:
                 edits.put(node, f"{name}, {owner.lengths[name]}")
         elif above.type == "subscript_expression" or self._is_copied(owner, above):
             return

@@ -96,7 +96,9 @@ def _head(owner: FunctionContainers, taken: str, edits: Edits, kernel: str) -> N
     name = function.declarator.child_by_field_name("declarator")
     if listed is None or name is None:
         raise UnportableError(f"{function.name} is not declared in a way that is understood")
-    start = _linkage(function.node)
+    above, start = function.node.parent, function.node.start_byte
+    if above is not None and above.type == "linkage_specification":  # `extern "C"` before it
+        start = above.start_byte
     if kernel and returns_nothing(owner):
         text = f"__global__ void {kernel}({taken})"
         edits.replacements.append((start, function.declarator.end_byte, text))
@@ -116,14 +118,6 @@ def returns_nothing(owner: FunctionContainers) -> bool:
     plain = function.node.child_by_field_name("declarator")
     is_plain = plain is not None and plain.id == function.declarator.id
     return (is_void and is_plain) or any(vector.is_result for vector in owner.scratch)
-
-
-def _linkage(node: Node) -> int:
-    """The offset of a definition, with `extern "C"` before it."""
-    above = node.parent
-    if above is not None and above.type == "linkage_specification":
-        return above.start_byte
-    return node.start_byte
 
 
 def _attributes_end(node: Node) -> int:

@@ -126,7 +126,11 @@ class Launch:
         if phase.cleared is not None:
             return [self._cleared(*phase.cleared)]
         name = names[phase.node.start_byte]
-        started, arguments = f"{self._scope}{name}", ", ".join(self.passed(phase))
+        if len(self.phases) == 1 and not self.phases[0].inside:
+            passed = self._arguments()
+        else:
+            passed = [argument for _, argument in self.parameters(phase)]
+        started, arguments = f"{self._scope}{name}", ", ".join(passed)
         if loop is None:
             return [f"{started}<<<1, 1>>>({arguments});"]
         first, end = self._translated(loop.first), self._translated(loop.end)
@@ -166,23 +170,13 @@ class Launch:
             words |= more
         return words
 
-    def parameters(self, phase: Phase) -> list[str]:
-        """The parameters of a phase's kernel, where there are several kernels."""
+    def parameters(self, phase: Phase) -> list[tuple[str, str]]:
+        """Parameters of a phase's kernel and their arguments, where there are several kernels."""
         words = self.needed(phase)
-        used = [text for name, text in self._declarations() if name in words]
-        return used + [
-            f"{loop.type} {loop.variable}" for loop in phase.outer if loop.variable in words
-        ]
-
-    def passed(self, phase: Phase) -> list[str]:
-        """The arguments of a phase's kernel."""
-        arguments = self._arguments()
-        if len(self.phases) == 1 and not self.phases[0].inside:
-            return arguments
-        words = self.needed(phase)
-        names = [name for name, _ in self._declarations()]
-        used = [text for name, text in zip(names, arguments, strict=True) if name in words]
-        return used + [loop.variable for loop in phase.outer if loop.variable in words]
+        pairs = zip(self._declarations(), self._arguments(), strict=True)
+        used = [(text, argument) for (name, text), argument in pairs if name in words]
+        loops = [loop for loop in phase.outer if loop.variable in words]
+        return used + [(f"{loop.type} {loop.variable}", loop.variable) for loop in loops]
 
     def _constants(self) -> list[str]:
         """Declarations of the work that vectors' lengths and loops' bounds need."""

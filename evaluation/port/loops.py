@@ -7,7 +7,7 @@ touches. With the loop's variable i these elements are p[i], p[i + c], p[K * i +
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tree_sitter import Node
@@ -162,17 +162,16 @@ class _Iteration:
 
     def is_independent(self) -> bool:
         """Whether it touches nothing that another iteration writes."""
-        tests: tuple[Callable[[Node], bool], ...] = (
-            self._ends_normally,
-            self._has_no_alias,
-            self._is_reached,
-        )
         if self._own & (self._fixed | {self._loop.variable}):  # one name for two things
             return False
-        if not all(test(node) for node in walk(self._body) for test in tests):
-            return False
-        written = self._written()
-        return written is not None and all(map(self._is_owned, written))
+        for node in walk(self._body):
+            if not (self._ends_normally(node) and self._has_no_alias(node)):
+                return False
+            is_array = node.type == "identifier" and self._arrays.get(self._source.text(node))
+            if is_array and not is_indexed(node):  # reached otherwise than by an index
+                return False
+        written = {name for name in self._changed if self._arrays.get(name, True)} - self._own
+        return written <= self._arrays.keys() and all(map(self._is_owned, written))
 
     def _ends_normally(self, node: Node) -> bool:
         """Whether a node leaves the iteration's end as its only exit."""
@@ -198,16 +197,6 @@ class _Iteration:
                 above = above.parent
             return above is not None and "const" in self._source.text(above).split("=")[0]
         return True
-
-    def _is_reached(self, node: Node) -> bool:
-        """Whether a node reaches a writable array by an index only."""
-        is_array = node.type == "identifier" and self._arrays.get(self._source.text(node), False)
-        return not is_array or is_indexed(node)
-
-    def _written(self) -> set[str] | None:
-        """Arrays that are written; None where other shared variables are written."""
-        names = {name for name in self._changed if self._arrays.get(name, True)} - self._own
-        return names if names <= self._arrays.keys() else None
 
     def _is_owned(self, array: str) -> bool:
         """Whether all accesses to an array follow one rule, so that iterations share no element."""

@@ -97,7 +97,8 @@ def rename(source: CodeFile, node: Node, edits: Edits) -> set[str]:
         if inner.type in _REFUSED_NODES:
             raise UnportableError(_REFUSED_NODES[inner.type])
         text = source.text(inner) if inner.type in ("identifier", "primitive_type") else ""
-        if text in _REFUSED_NAMES and not _is_field(inner):
+        is_field = inner.parent is not None and inner.parent.type == "field_expression"
+        if text in _REFUSED_NAMES and not is_field:
             raise UnportableError(f"{text}: {_REFUSED_NAMES[text]}")
         if inner.type in ("sized_type_specifier", "primitive_type") and "long double" in (
             source.text(inner)
@@ -121,10 +122,6 @@ def _is_defined(node: Node) -> bool:
     within = {"identifier": "function_declarator", "type_identifier": "struct_specifier"}
     above = node.parent if node.type in within else None
     return above is not None and above.type == within[node.type]
-
-
-def _is_field(node: Node) -> bool:
-    return node.parent is not None and node.parent.type == "field_expression"
 
 
 def _qualified(source: CodeFile, node: Node, edits: Edits) -> set[str]:

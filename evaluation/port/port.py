@@ -22,7 +22,6 @@ from regraph_kg.evaluation.port.edits import Edits, UnportableError
 from regraph_kg.evaluation.port.host import declared, words_of
 from regraph_kg.evaluation.port.names import fresh
 from regraph_kg.evaluation.port.phases import Phase, phases
-from regraph_kg.evaluation.port.returned import returned_to
 from regraph_kg.evaluation.port.sums import with_split_sum
 from regraph_kg.evaluation.port.work import Work, view_of, work_of
 from regraph_kg.evaluation.port.wrapper import result_name, signature, tail
@@ -33,6 +32,7 @@ _PLACE = Path("serial.cpp")
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include[ \t]*[<\"][^\n]*|pragma[ \t]+once)[ \t]*\n?", re.M)
 _EMPTY_CONDITION = re.compile(r"^[ \t]*#[ \t]*if[^\n]*\n\s*#[ \t]*endif[^\n]*\n?", re.M)
 _EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
+_RETURNS = {"return_statement", "lambda_expression"}
 _OWN = {LAUNCH, "device_memory"}
 _KEPT_HEADERS = [
     *("cassert", "cfloat", "climits", "cmath", "cstddef", "cstdint", "cstring"),
@@ -44,21 +44,16 @@ _LIMIT_HEADERS = (("cfloat", r"\b(?:DBL|FLT)_"), ("climits", r"\bU?(?:INT|LLONG)
 def port(problem: Problem, *, one_thread: bool = False) -> Port | NotPorted:
     """The problem's serial code for CUDA. `one_thread`: one thread even where loops allow more."""
     try:
-        _require_types(problem)
+        for arg in problem.slots:  # the serial code and the device spell these differently
+            if arg.type in ("float16", "complex64", "complex128"):
+                raise UnportableError(f"{arg.name} is {arg.type}: a GPU has another type for that")
+        if _OWN & {problem.entry, *(arg.name for arg in problem.args)}:
+            raise UnportableError(f"{LAUNCH} and device_memory are names of the port's own")
         source = parsed(_PLACE, problem.serial_code.encode())
         work = work_of(problem, source)
         return _port(problem, work, one_thread)
     except (UnportableError, BadInput) as error:
         return NotPorted(" ".join(str(error).split()))
-
-
-def _require_types(problem: Problem) -> None:
-    """Raise `UnportableError` for types that the serial code and the device spell differently."""
-    for arg in problem.slots:
-        if arg.type in ("float16", "complex64", "complex128"):
-            raise UnportableError(f"{arg.name} is {arg.type}: a GPU has another type for that")
-    if _OWN & {problem.entry, *(arg.name for arg in problem.args)}:
-        raise UnportableError(f"{LAUNCH} and device_memory are names of the port's own")
 
 
 def _port(problem: Problem, work: Work, one_thread: bool) -> Port:
@@ -142,10 +137,40 @@ def _as_kernel(source: CodeFile, plan: "launch.Launch") -> tuple[CodeFile, "laun
     if returns_nothing(plan.owner) or not plan.kind:
         return source, plan
     place = fresh(result_name(plan.problem), plan.taken)
-    text = returned_to(source, work_name(plan.owner.function), plan.kernel, plan.kind, place)
+    text = _returned_to(source, work_name(plan.owner.function), plan.kernel, plan.kind, place)
     if text is None:
         return source, plan
     return parsed(_PLACE, text.encode()), replace(plan, returns=place)
+
+
+def _returned_to(source: CodeFile, work: str, kernel: str, kind: str, result: str) -> str | None:
+    """The text with a function that returns a number as a kernel that stores the number.
+
+    It returns only in its last statement. `kind` and `result`: type and name of the parameter for
+    the result. None where it returns elsewhere too, or stands in a namespace.
+    """
+    function = next((f for f in functions(source) if f.qualified == work), None)
+    heads = function.declarator.child_by_field_name("parameters") if function is not None else None
+    if function is None or function.scope or heads is None:
+        return None
+    leaves = [node for node in walk(function.body) if node.type in _RETURNS]
+    if leaves != function.body.named_children[-1:] or leaves[0].type != "return_statement":
+        return None
+    edits, taken = Edits(), source.text(heads)[1:-1].strip()
+    start = source.original.rindex(b"__device__", 0, function.body.start_byte)
+    values = [child for child in leaves[0].named_children if child.type != "comment"]
+    declared = function.node.child_by_field_name("type")
+    cast = source.text(declared) if declared is not None else kind
+    defaults = any(child.type.startswith("optional_") for child in heads.named_children)
+    if len(values) != 1 or values[0].type == "initializer_list" or "auto" in cast or defaults:
+        return None
+    taken = ", ".join(filter(None, (taken, f"{kind}* {result}")))
+    head = f"__global__ void {kernel}({taken}) "
+    edits.replacements.append((start, function.body.start_byte, head))
+    value = source.text(values[0])
+    value = f"({value})" if values[0].type == "comma_expression" else value
+    edits.put(leaves[0], f"*{result} = {value if cast == kind else f'({cast})({value})'};")
+    return edits.applied(source.original)
 
 
 def _kernel_of(source: CodeFile, plan: "launch.Launch") -> Function | None:
@@ -160,7 +185,9 @@ def _threads(source: CodeFile, phase: Phase, edits: Edits) -> None:
     wide = "" if loop.type.removeprefix("const ") == "int" else f"({loop.type})"
     index = f"{loop.type} {loop.variable} = {wide}blockIdx.x * blockDim.x + threadIdx.x"
     index += f" + {loop.first};\n" if loop.first != "0" else ";\n"
-    head = f"{index}{_indent(source, loop.node)}if ({loop.variable} < {loop.end}) "
+    line = source.content[: loop.node.start_byte].rpartition(b"\n")[2].decode()
+    spaces = "    " if line.strip() else line
+    head = f"{index}{spaces}if ({loop.variable} < {loop.end}) "
     edits.replacements.append((loop.node.start_byte, body.start_byte, head))
 
 
@@ -168,6 +195,7 @@ def _kernel(source: CodeFile, name: str, phase: Phase, plan: "launch.Launch", ed
     """A phase as a kernel of its own, with the constants that it needs."""
     words = plan.needed(phase)
     constants = [n for n in phase.constants if words & set(declared(source, n))]
+    taken = ", ".join(parameter for parameter, _ in plan.parameters(phase))
     parts = [source.text(node) for node in constants]
     start = phase.node.start_byte
     line = source.original[:start].rpartition(b"\n")[2]
@@ -176,17 +204,11 @@ def _kernel(source: CodeFile, name: str, phase: Phase, plan: "launch.Launch", ed
     )
     inner = {name for node in phase.node.named_children for name in declared(source, node)}
     outer = {name for node in constants for name in declared(source, node)}
-    outer |= set(re.findall(r"\w+", " ".join(plan.parameters(phase))))
+    outer |= set(re.findall(r"\w+", taken))
     if phase.node.type == "compound_statement" and not inner & outer:
         text = text.strip()[1:-1].strip("\n").rstrip()
     body = "".join(f"    {part}\n" for part in parts) + indent(dedent(text), "    ")
-    return f"__global__ void {name}({', '.join(plan.parameters(phase))}) {{\n{body}\n}}"
-
-
-def _indent(source: CodeFile, node: Node) -> str:
-    """The spaces before a node on its line."""
-    line = source.content[: node.start_byte].rpartition(b"\n")[2]
-    return line.decode() if not line.strip() else "    "
+    return f"__global__ void {name}({taken}) {{\n{body}\n}}"
 
 
 def _head(problem: Problem, start: str) -> str:

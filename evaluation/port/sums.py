@@ -135,13 +135,8 @@ def _keeps(source: CodeFile, loop: Node, changes: Changes, name: str) -> bool:
         name for node in walk(loop) if node.type == "declaration" for name in declared(source, node)
     }
     changed = {source.text(target) for target in changes.changed_by(loop)}
-    leaves = any(node.type in _LEAVES for node in walk(loop))
-    return leaves or bool(changed - locals_ - {name} - _arrays_of(source, loop))
-
-
-def _arrays_of(source: CodeFile, loop: Node) -> set[str]:
-    arrays = set[str]()
-    for node in walk(loop):
-        if node.type == "subscript_expression":
-            arrays |= words_of(source, node.children[0])
-    return arrays
+    nodes = [*walk(loop)]
+    indexed = [node.children[0] for node in nodes if node.type == "subscript_expression"]
+    arrays = {word for array in indexed for word in words_of(source, array)}
+    leaves = any(node.type in _LEAVES for node in nodes)
+    return leaves or bool(changed - locals_ - {name} - arrays)

@@ -73,15 +73,16 @@ def work_of(problem: Problem, source: CodeFile) -> Work:
     result = _result(statements[1:])
     names = [declared_name(source, node) for node in entry.parameters]
     alone = len(statements) == 1 or first.startswith("const auto returned = ")
-    follows = (
-        called is not None
-        and alone
-        and (
-            _adapted(called, len(statements), copied)
-            or _passes_on(problem, function, called, names)
-        )
-    )
-    if called is None or function is None or result is None or not follows:
+    # the adapter wrote an entry that copies or wraps arrays, or handles the result
+    wraps = any(word in first for word in ("reinterpret_cast", "span<", "View<"))
+    adapted = bool(copied) or len(statements) > 1 or wraps
+    if (
+        called is None
+        or function is None
+        or result is None
+        or not alone
+        or not (adapted or _passes_on(problem, function, called, names))
+    ):
         if len(names) != len(problem.args):
             raise UnportableError(f"{problem.entry} does not take what problem.toml lists")
         pairs = zip(names, problem.args, strict=True)
@@ -107,7 +108,7 @@ def view_of(source: CodeFile) -> Node | None:
 
 
 def _passes_on(
-    problem: Problem, function: Function | None, called: re.Match[str], names: list[str]
+    problem: Problem, function: Function, called: re.Match[str], names: list[str]
 ) -> bool:
     """Whether an entry passes its own parameters to a function, no array twice.
 
@@ -115,16 +116,10 @@ def _passes_on(
     """
     passed = split(called[2])
     arrays = [arg.name for arg in problem.args if arg.is_array]
-    kind = function.node.child_by_field_name("type") if function is not None else None
-    silent = function is not None and kind is not None and function.source.text(kind) == "void"
+    kind = function.node.child_by_field_name("type")
+    silent = kind is not None and function.source.text(kind) == "void"
     once = all(passed.count(array) < 2 for array in arrays)  # noqa: PLR2004
     return {*passed} <= {*names} and once and (silent or bool(problem.returns))
-
-
-def _adapted(called: re.Match[str], count: int, copied: dict[str, tuple[str, str]]) -> bool:
-    """Whether the adapter wrote the entry: it copies or wraps arrays, or handles the result."""
-    wraps = any(word in called[2] for word in ("reinterpret_cast", "span<", "View<"))
-    return bool(copied) or count > 1 or wraps
 
 
 def _result(statements: list[str]) -> str | None:
