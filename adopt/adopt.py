@@ -33,8 +33,7 @@ from regraph_kg.evaluation.checkup.checkup import Checker, suggested
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.problem import home as homes
-from regraph_kg.evaluation.problem.mistakes import mistaken
-from regraph_kg.evaluation.problem.problem import Problem, shape_text
+from regraph_kg.evaluation.problem.problem import Problem, mistaken, shape_text
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.worker.runner import RunFailed
 from regraph_kg.models.evaluation import Outcome
@@ -334,7 +333,7 @@ def _validated(fields: Mapping[str, Any], code: str) -> Problem:
     try:
         return Problem.model_validate({**fields, "serial_code": code})
     except ValidationError as error:
-        raise mistaken(Path(fields["name"]), error, tuple(fields)) from None
+        raise mistaken(Path(fields["name"]), error) from None
 
 
 def write(files: Mapping[str, str], folder: Path) -> None:

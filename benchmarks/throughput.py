@@ -35,12 +35,12 @@ from regraph_kg.errors import RegraphError, ToolError
 from regraph_kg.evaluation.compile.toolchain import find_cuda, find_gcc
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import find_gpus
-from regraph_kg.evaluation.hosts.pool import JudgePool, JudgeRequest, PoolOptions
+from regraph_kg.evaluation.hosts.pool import JudgePool, JudgeRequest
 from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, JudgeLimits
 from regraph_kg.evaluation.slots import SessionRules
-from regraph_kg.models.evaluation import Candidate, EvalReport
+from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 
 HERE = Path(__file__).parent
 PROCESSES = (1, 2, 3, 4, 8)
@@ -148,23 +148,21 @@ class Bench:
 
     def isolated(self, gpus: int) -> Iterator[dict[str, Any]]:
         """Screening, a process for each candidate."""
-        return self._through_pool(gpus, PoolOptions(), self._extent.candidates)
+        return self._through_pool(gpus, "screening", self._extent.candidates)
 
     def full(self, gpus: int) -> Iterator[dict[str, Any]]:
         """Grade full."""
-        return self._through_pool(gpus, PoolOptions(grade="full"), self._extent.full)
+        return self._through_pool(gpus, "full", self._extent.full)
 
-    def _through_pool(
-        self, gpus: int, options: PoolOptions, count: int
-    ) -> Iterator[dict[str, Any]]:
+    def _through_pool(self, gpus: int, grade: Grade, count: int) -> Iterator[dict[str, Any]]:
         for subject in self._subjects:
             works = subject.fresh(count * gpus)
             self._compile(works)
-            with JudgePool(self._cache, range(gpus), options) as pool:
+            with JudgePool(self._cache, range(gpus), grade) as pool:
                 self._open_everywhere(pool, subject, gpus)
                 taken, reports = seconds(lambda pool=pool, works=works: pooled(pool, works))
             rate = len(works) / taken
-            same = (subject.problem.name, options.grade)
+            same = (subject.problem.name, grade)
             if gpus == 1:
                 self._with_one_gpu[same] = rate
             alone = self._with_one_gpu.get(same)
@@ -172,7 +170,7 @@ class Bench:
                 "gpus": gpus,
                 "problem": subject.problem.name,
                 "scaling": round(rate / alone, 2) if alone else None,
-                "grade": options.grade,
+                "grade": grade,
                 "candidates": len(works),
                 "per_second": round(rate, 2),
                 "of_limit": self._of_limit(gpus, rate),
@@ -205,7 +203,7 @@ class Bench:
             with JudgePool(self._cache, [0]) as pool:
                 self._open_everywhere(pool, subject, 1)
                 together = times(pooled(pool, works))
-            with JudgePool(self._cache, [0], PoolOptions(grade="full")) as pool:
+            with JudgePool(self._cache, [0], "full") as pool:
                 self._open_everywhere(pool, subject, 1)
                 compiling = times(pooled(pool, subject.fresh(self._extent.one_by_one)))
             with Judge(self._cache) as judge:

@@ -7,7 +7,6 @@ timings are steady (a busy machine shows in reports); GPUs other than the first 
 
 import ctypes
 import os
-import re
 import shutil
 import tempfile
 import time
@@ -24,6 +23,7 @@ from regraph_kg.evaluation.compile.toolchain import find_cuda, find_gcc
 from regraph_kg.evaluation.confined.probe import Feature, probe
 from regraph_kg.evaluation.gpu.device import Gpu, find_gpu, machine_facts, threads
 from regraph_kg.evaluation.gpu.health import Health, settings
+from regraph_kg.evaluation.problem.memory import available_bytes
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.timing.load import used_by_others
 from regraph_kg.evaluation.timing.peaks import measure_peaks, peaks
@@ -160,8 +160,7 @@ def _cores(busy: float) -> Found:
 
 
 def _memory() -> Found:
-    text = Path("/proc/meminfo").read_text(encoding="ascii")
-    free = 1024 * int(re.findall(r"^MemAvailable:\s+(\d+)", text, re.MULTILINE)[0])
+    free = available_bytes() or 0
     return free >= _LEAST_MEMORY, f"{free / 2**30:.1f} GiB available"
 
 

@@ -34,7 +34,7 @@ from regraph_kg.evaluation.checkup.triviality import trivial
 from regraph_kg.evaluation.checkup.unfit_cases import crashing, misshapen
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
-from regraph_kg.evaluation.problem.memory import shortage
+from regraph_kg.evaluation.problem.memory import available_bytes
 from regraph_kg.evaluation.problem.problem import (
     AbsoluteRule,
     ConditionedRule,
@@ -51,6 +51,7 @@ __all__ = ["Checker", "Checkup", "is_new"]
 _ROUNDING, _LONG = 2.0**33, 2.0**24
 """Operations in a row beyond which a difference is no rounding (a tenth of the value in fp32); and
 beyond which sums are better made in double than allowed for."""
+_GIB = 2**30
 _GUESS = 64  # operations in a row, of rows whose errors are not known
 _WHOLE = "small-int"
 _NAMES = {24: "fp32", 11: "fp16", 4: "fp8"}
@@ -71,9 +72,13 @@ class Checker:
 
     def check(self, problem: Problem) -> Checkup:
         """All findings of one problem."""
-        short = shortage(problem)
-        if short:
-            return Checkup(problem.name, (error("memory", short),), 0.0)
+        free, needed = available_bytes(), problem.memory_bytes()
+        if free is not None and needed > free:
+            text = (
+                f"judging takes about {needed / _GIB:.1f} GiB, {free / _GIB:.1f} GiB are free: end"
+                " other programs, or make the timing shape smaller"
+            )
+            return Checkup(problem.name, (error("memory", text),), 0.0)
         return checked_once(self._cache, problem, lambda: self._look(problem))
 
     def _look(self, problem: Problem) -> Iterator[ProblemFinding]:

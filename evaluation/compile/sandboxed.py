@@ -17,16 +17,16 @@ import re
 import resource
 import signal
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from regraph_kg.errors import ToolError
+from regraph_kg.evaluation import confined
 from regraph_kg.evaluation.compile.own_folder import PREFIX
 from regraph_kg.evaluation.compile.toolchain import SYSTEM_FOLDERS
-from regraph_kg.evaluation.problem.capacity import memory_limit
+from regraph_kg.evaluation.problem.memory import memory_limit
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.models.text import plain
 
@@ -35,13 +35,6 @@ Command = tuple[str, ...]
 LAYERS = ("namespaces", "root", "landlock", "seccomp")
 FILE_BYTES = 256 * 2**20
 """Size of one file that a compiler may write: assembler text is larger than its object."""
-_START = (
-    "import sys; sys.path.append(sys.argv[1]); import compilers as it; sys.path.pop();"
-    " it.start(sys.argv[2])"
-)
-"""Imported, not run by path, so that it is translated once and kept, not each time."""
-_FLAGS = ("-I", "-S", *(("-B",) if sys.dont_write_bytecode else ()))
-_HERE = Path(__file__).resolve().parents[1] / "confined"
 _MEMORY_BYTES, _LEAST_MEMORY_BYTES = 16 * 2**30, 2 * 2**30
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 _SAID_BYTES, _PRINTED_BYTES = 2**16, 2**22
@@ -192,7 +185,7 @@ def _exit_code(orders: dict[str, Any], output: int, seconds: float) -> int | Non
     """Exit code of the launcher, alone in its group; None: too slow. Nothing of it is left."""
     environment = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
     process = subprocess.Popen(
-        [sys.executable, *_FLAGS, "-c", _START, str(_HERE), marshal.dumps(orders).hex()],
+        confined.command("compilers", marshal.dumps(orders).hex()),
         cwd="/",
         env=environment,
         stdin=subprocess.DEVNULL,

@@ -1,7 +1,5 @@
 """Runs the compilers and linkers of one compilation where they find nothing but themselves.
 
-    start(<marshalled Orders, in hex>)
-
 Standard library only, and few modules: each costs milliseconds. The judge never imports this file,
 but starts a Python that does (sandboxed.py). A source can name any file, in more spellings than a
 rule can know; here those files do not exist. Each layer is refused by some kernels and containers,
@@ -26,23 +24,15 @@ import resource
 import sys
 import time
 
+from . import filters, landlock, own_root, refused
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
     from types import FrameType
     from typing import NoReturn
-
-    from regraph_kg.evaluation.confined import filters, landlock, own_root, refused
 else:
     import _signal as signal  # without enum, which takes as long as all else here
-
-    sys.path.append(os.path.dirname(os.path.realpath(__file__)))
-    import filters
-    import landlock
-    import own_root
-    import refused
-
-    sys.path.pop()
 
 
 class CompileOrders:

@@ -15,19 +15,8 @@ import ctypes
 import os
 from collections.abc import Iterable, Iterator
 
-TYPE_CHECKING = False
-if TYPE_CHECKING or __package__:
-    from regraph_kg.evaluation.confined import own_root
-    from regraph_kg.evaluation.confined.landlock import (
-        DEVICE_IOCTL,
-        READ_FILE,
-        READ_FOLDER,
-        TRUNCATE,
-        WRITE_FILE,
-    )
-else:  # worker.py, run by path, has made this folder's files importable
-    import own_root
-    from landlock import DEVICE_IOCTL, READ_FILE, READ_FOLDER, TRUNCATE, WRITE_FILE
+from . import own_root
+from .landlock import DEVICE_IOCTL, READ_FILE, READ_FOLDER, TRUNCATE, WRITE_FILE
 
 READ = READ_FILE | READ_FOLDER
 READ_WRITE = READ | WRITE_FILE | DEVICE_IOCTL

@@ -1,8 +1,8 @@
 """Filters of system calls: classic BPF written down, and given to the kernel.
 
-Standard library only, and few modules: worker.py and compilers.py, run by path, load this
-file beside them. The calls allowed to a worker are in seccomp.py, those refused to a compiler in
-refused.py. Calls of another architecture, or of x32, are answered ENOSYS.
+Standard library only, and few modules: worker.py and compilers.py load this file. The calls allowed
+to a worker are in seccomp.py, those refused to a compiler in refused.py. Calls of another
+architecture, or of x32, are answered ENOSYS.
 
 Not covered: the targets of pointers, which a filter cannot read; machines that are neither x86_64
 nor aarch64.

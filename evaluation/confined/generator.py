@@ -1,10 +1,10 @@
 """Runs a problem's inputs.py, confined like a candidate: numpy and the standard library only.
 
-stdin: a line of JSON {code, memory}, then one for each drawing, {sizes, variant, seed}. stdout: for
-each drawing a line of JSON with name, dtype and shape of each array, then their bytes. What
-inputs.py prints goes to stderr; its exceptions end this process. Each drawing runs the code anew,
-with Python's and numpy's own chance seeded, so that the same seed gives the same arrays. Arguments
-and environment hold nothing of the problem.
+stdin: a line of JSON {code, memory}, then one for each drawing, {sizes, variant, seed, layout}; the
+layout is name, type, dtype and shape of each array. stdout: for each drawing their bytes, and the
+end of a line. What inputs.py prints goes to stderr; its exceptions end this process. Each drawing
+runs the code anew, with Python's and numpy's own chance seeded, so that the same seed gives the
+same arrays. Arguments and environment hold nothing of the problem.
 
 Before the code runs this process confines itself with the worker's own functions: a network of its
 own, no privileges, no file but system libraries, Python's and numpy's for reading, the system calls
@@ -21,25 +21,16 @@ import random
 import sys
 import types
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING or __package__:
-    from regraph_kg.evaluation.confined import files, filters, landlock, seccomp, worker
-else:  # run by path, as worker.py is, which has made this folder's files importable
-    sys.path.append(os.path.dirname(os.path.abspath(__file__)))
-    import files
-    import filters
-    import landlock
-    import seccomp
-    import worker
+from . import files, filters, landlock, seccomp, worker
 
 CPU_SECONDS = 120
-HEAD_BYTES = 64  # spaces fill the first line to a multiple of this: the arrays are aligned
 
 
-def main() -> None:
+def start() -> None:
     """Read the code, confine this process, then draw and write the arrays of each order."""
     task = json.loads(sys.stdin.readline())
     with os.fdopen(os.dup(1), "wb") as reply:
@@ -47,14 +38,16 @@ def main() -> None:
         confine(task["memory"])
         code = compile(task["code"], "inputs.py", "exec")
         for line in iter(sys.stdin.readline, ""):
-            order = json.loads(line)
-            for piece in drawn(code, order["sizes"], order["variant"], order["seed"]):
-                reply.write(piece)
+            for array in drawn(code, **json.loads(line)):
+                reply.write(array.reshape(-1).view(np.uint8).data)
+            reply.write(b"\n")
             reply.flush()
 
 
-def drawn(code: types.CodeType, sizes: Mapping[str, int], variant: int, seed: Any) -> Iterator[Any]:
-    """Pieces of one drawing, in the order in which they are written."""
+def drawn(
+    code: types.CodeType, sizes: Mapping[str, int], variant: int, seed: Any, layout: list[Any]
+) -> Iterator[np.ndarray[Any, Any]]:
+    """Arrays of one drawing, in the order of the layout. Ends this process where they differ."""
     rng = np.random.default_rng(seed)
     np.random.seed(np.random.SeedSequence(seed).generate_state(1))
     random.seed(repr(seed))
@@ -62,10 +55,15 @@ def drawn(code: types.CodeType, sizes: Mapping[str, int], variant: int, seed: An
     exec(code, module.__dict__)
     output = module.generate(dict(sizes), variant, rng)
     arrays = {name: np.ascontiguousarray(array) for name, array in dict(output).items()}
-    head = json.dumps([[name, array.dtype.str, array.shape] for name, array in arrays.items()])
-    yield head.encode() + b" " * (-(len(head) + 1) % HEAD_BYTES) + b"\n"
-    for array in arrays.values():
-        yield array.data.cast("B") if array.size else b""
+    if arrays.keys() != {name for name, *_ in layout}:
+        sys.exit(f"gives {sorted(arrays)}, needs {sorted(name for name, *_ in layout)}")
+    for name, kind, dtype, shape in layout:
+        array = arrays[name]
+        if array.dtype not in (np.dtype(dtype), np.dtype(np.bool_ if kind == "bool" else dtype)):
+            sys.exit(f"{name}: dtype {array.dtype}, declared {kind}")
+        if [*array.shape] != shape:
+            sys.exit(f"{name}: shape {[*array.shape]}, declared {shape}")
+        yield array
 
 
 def confine(memory: int) -> None:
@@ -87,7 +85,3 @@ def packages() -> set[str]:
     numpy = os.path.dirname(np.__file__)
     folders = {os.path.dirname(os.__file__), numpy, f"{numpy}.libs"}
     return folders | {os.path.realpath(path) for path in folders}
-
-
-if __name__ == "__main__":
-    main()

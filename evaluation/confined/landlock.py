@@ -1,6 +1,6 @@
 """Landlock by system calls: which files a process and its children may open, for good.
 
-Standard library only: worker.py and compilers.py, run by path, load this file beside them.
+Standard library only, and few modules: worker.py and compilers.py load this file.
 
 Not covered: modes, owners, times and extended attributes of files, which landlock does not know;
 looking whether a file exists.

@@ -1,18 +1,14 @@
 """A root folder of a process's own, which shows some paths of this machine, read-only.
 
-Standard library only, and few modules: files.py and compilers.py, run by path, load this beside
-them. All else does not exist there, for this process and what it starts.
+All else does not exist there, for this process and what it starts. Standard library only, and few
+modules: files.py and compilers.py load this.
 """
 
 import ctypes
 import os
 import struct
 
-TYPE_CHECKING = False
-if TYPE_CHECKING or __package__:
-    from regraph_kg.evaluation.confined import filters
-else:  # who was run by path has made this folder's files importable
-    import filters
+from . import filters
 
 NEW_MOUNTS, NEW_USER = 0x00020000, 0x10000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_REMOUNT, MS_BIND = 1, 2, 4, 32, 4096

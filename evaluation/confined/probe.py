@@ -1,8 +1,8 @@
 """Tries which of the worker's confinements hold on this machine, whatever its versions.
 
-`probe` starts one child a feature (this very file, run by path: standard library only), which
-confines itself with the worker's own functions and then tries forbidden acts. A kernel or container
-that refuses a confinement shows as a feature that does not hold, with its remedy.
+`probe` starts one child a feature, which confines itself with the worker's own functions and then
+tries forbidden acts. A kernel or container that refuses a confinement shows as a feature that does
+not hold, with its remedy.
 
 Not covered: what the GPU's driver does under these confinements, and what only cuda's workers may;
 whether the container around us is itself well confined; memory and process limits of a control
@@ -12,7 +12,6 @@ group.
 import contextlib
 import ctypes
 import errno
-import importlib
 import mmap
 import os
 import re
@@ -23,7 +22,9 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
+
+from . import command, files, filters, landlock, seccomp, worker
+from .calls import FLAVOURS
 
 _SECONDS = 20.0
 _PR_SET_DUMPABLE = 4
@@ -52,10 +53,9 @@ def probe() -> tuple[Feature, ...]:
 
 
 def _probe(name: str) -> Feature:
-    command = [sys.executable, "-I", "-S", "-B", str(Path(__file__).resolve()), name]
     try:
         child = subprocess.run(
-            command,
+            command("probe", name),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -83,13 +83,13 @@ def _user(files_closed: bool) -> Feature:
     )
 
 
-def _seccomp(worker: ModuleType, libc: ctypes.CDLL) -> str:
-    worker.filters.drop_privileges(libc)
+def _seccomp(libc: ctypes.CDLL) -> str:
+    filters.drop_privileges(libc)
     _require(
-        worker.seccomp.confine(libc, "python"),
+        seccomp.confine(libc, "python"),
         "the kernel takes no filter: candidates can start processes, change and remove files",
     )
-    listed = len(worker.seccomp.FLAVOURS["openmp"])
+    listed = len(FLAVOURS["openmp"])
     _refused("fork", os.fork)
     _refused("a socket", socket.socket, errno.ENOSYS)
     _refused("changing an attribute", lambda: os.setxattr("/", "user.a", b""), errno.ENOSYS)
@@ -98,10 +98,9 @@ def _seccomp(worker: ModuleType, libc: ctypes.CDLL) -> str:
     return f"{listed} system calls are allowed, for cuda more; others are refused"
 
 
-def _landlock(worker: ModuleType, libc: ctypes.CDLL) -> str:
-    files = worker.files
-    abi = worker.landlock.abi(libc)
-    active = worker.landlock.restrict(libc, files.openable(cuda=False))
+def _landlock(libc: ctypes.CDLL) -> str:
+    abi = landlock.abi(libc)
+    active = landlock.restrict(libc, files.openable(cuda=False))
     if not active:
         reason = os.strerror(ctypes.get_errno())
         hidden = files.hide_others(libc, files.openable(cuda=False), (os.getuid(), os.getgid()))
@@ -111,8 +110,8 @@ def _landlock(worker: ModuleType, libc: ctypes.CDLL) -> str:
     missing = [
         right
         for right, since in (
-            ("TCP", worker.landlock.TCP_SINCE),
-            ("signals", worker.landlock.SCOPES_SINCE),
+            ("TCP", landlock.TCP_SINCE),
+            ("signals", landlock.SCOPES_SINCE),
         )
         if abi < since
     ]
@@ -120,19 +119,20 @@ def _landlock(worker: ModuleType, libc: ctypes.CDLL) -> str:
     return f"ABI {abi}{old}"
 
 
-def _own_root(worker: ModuleType, libc: ctypes.CDLL) -> str:
-    files = worker.files
+def _own_root(libc: ctypes.CDLL) -> str:
     if not files.hide_others(libc, files.openable(cuda=False), (os.getuid(), os.getgid())):
         why = os.strerror(ctypes.get_errno())
-        landlock = worker.landlock.abi(libc) >= 1
-        _require(landlock, f"none to be had ({why}), nor landlock: {_WITHOUT_LANDLOCK[False]}")
+        _require(
+            landlock.abi(libc) >= 1,
+            f"none to be had ({why}), nor landlock: {_WITHOUT_LANDLOCK[False]}",
+        )
         return f"none to be had ({why}): a file's name, size and times can be seen, not its content"
     _require(not os.path.exists(__file__), "other files are still there")
     _refused("making a file", lambda: os.mkdir("/made"))
     return "openmp candidates see system libraries only"
 
 
-def _namespaces(worker: ModuleType, libc: ctypes.CDLL) -> str:
+def _namespaces(libc: ctypes.CDLL) -> str:
     before = _own_namespaces()
     with socket.create_server(("127.0.0.1", 0)) as listener:
         if not worker.separate(libc):
@@ -144,8 +144,8 @@ def _namespaces(worker: ModuleType, libc: ctypes.CDLL) -> str:
     return "own " + ", ".join(name for name in after if after[name] != before[name])
 
 
-def _privileges(worker: ModuleType, libc: ctypes.CDLL) -> str:
-    worker.filters.drop_privileges(libc)
+def _privileges(libc: ctypes.CDLL) -> str:
+    filters.drop_privileges(libc)
     status = Path("/proc/self/status").read_text()
     _require("NoNewPrivs:\t1" in status, "the kernel has no no_new_privs")
     match = re.search(r"CapEff:\t0*([0-9a-f]+)", status)
@@ -154,21 +154,21 @@ def _privileges(worker: ModuleType, libc: ctypes.CDLL) -> str:
     return "none, and none to be gained"
 
 
-def _memfd(worker: ModuleType, libc: ctypes.CDLL) -> str:
+def _memfd(libc: ctypes.CDLL) -> str:
     descriptor = os.memfd_create("probe")
     os.write(descriptor, bytes(mmap.PAGESIZE))
-    worker.landlock.restrict(libc, worker.files.openable(cuda=False))
+    landlock.restrict(libc, files.openable(cuda=False))
     again = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY)
     mmap.mmap(again, mmap.PAGESIZE, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC).close()
     return "code can be loaded from memory"
 
 
-def _hidden_memory(worker: ModuleType, libc: ctypes.CDLL) -> str:
+def _hidden_memory(libc: ctypes.CDLL) -> str:
     libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     ours = os.getpid()
     child = os.fork()
     if child == 0:
-        worker.filters.drop_privileges(libc)
+        filters.drop_privileges(libc)
         with contextlib.suppress(OSError):
             os.open(f"/proc/{ours}/environ", os.O_RDONLY)
             os._exit(1)
@@ -177,8 +177,7 @@ def _hidden_memory(worker: ModuleType, libc: ctypes.CDLL) -> str:
     return "our memory and environment are closed to others"
 
 
-def _file_limits(worker: ModuleType, libc: ctypes.CDLL) -> str:
-    del libc
+def _file_limits(libc: ctypes.CDLL) -> str:
     with tempfile.TemporaryFile() as file:
         worker.limit(60, 0)
         _refused("growing a file", lambda: os.write(file.fileno(), b"x"), errno.EFBIG)
@@ -213,7 +212,7 @@ def _require(good: object, otherwise: str) -> None:
         sys.exit(otherwise)
 
 
-_Probe = Callable[[ModuleType, ctypes.CDLL], str]
+_Probe = Callable[[ctypes.CDLL], str]
 _PROBES: dict[str, _Probe] = {
     "seccomp": _seccomp,
     "landlock": _landlock,
@@ -237,11 +236,6 @@ _REMEDIES = {
 }
 
 
-def _main(name: str) -> None:
-    sys.path.append(str(Path(__file__).resolve().parent))
-    worker = importlib.import_module("worker")
-    sys.stdout.write(_PROBES[name](worker, ctypes.CDLL(None, use_errno=True)))
-
-
-if __name__ == "__main__":
-    _main(sys.argv[1])
+def start(name: str) -> None:
+    """Entry point of a child."""
+    sys.stdout.write(_PROBES[name](ctypes.CDLL(None, use_errno=True)))

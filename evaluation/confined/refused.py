@@ -1,7 +1,7 @@
 """System calls that compilers are refused, as a seccomp filter.
 
-Standard library only: compilers.py loads this file by its path. Compilers start processes
-and write files, so that this is a list of refused calls: those that reach other processes, the
+Standard library only. Compilers start processes and write files, so that this is a list of refused
+calls: those that reach other processes, the
 network, the kernel's keys and tables, or namespaces.
 
 Not covered: calls of kernels to come; machines that are neither x86_64 nor aarch64.
@@ -9,11 +9,7 @@ Not covered: calls of kernels to come; machines that are neither x86_64 nor aarc
 
 import ctypes
 
-TYPE_CHECKING = False
-if TYPE_CHECKING or __package__:
-    from regraph_kg.evaluation.confined import filters
-else:  # compilers.py has made this folder's files importable
-    import filters
+from . import filters
 
 NAMESPACE_FLAGS = 0x7E020080
 CLONE_CALL = (56, 220)

@@ -27,15 +27,9 @@ import ctypes
 import os
 from collections.abc import Mapping
 
-TYPE_CHECKING = False
-if TYPE_CHECKING or __package__:
-    from regraph_kg.evaluation.confined import filters
-    from regraph_kg.evaluation.confined.calls import FLAVOURS
-    from regraph_kg.evaluation.confined.filters import low, require, without
-else:  # worker.py, run by path, has made this folder's files importable
-    import filters
-    from calls import FLAVOURS
-    from filters import low, require, without
+from . import filters
+from .calls import FLAVOURS
+from .filters import low, require, without
 
 PR_SET_NAME, PR_GET_NAME, PR_SET_VMA = 15, 16, 0x53564D41
 EXACTLY = 0xFFFFFFFF

@@ -1,9 +1,7 @@
 """The untrusted side: a process of one candidate, confined before its code is loaded.
 
-    python -I -S worker.py '<json of Orders>'
-
-Standard library only, as are its own files (files, filters, landlock, seccomp, calls); run by
-path, never imported by the judge's other modules. It confines itself, then hands over to
+Standard library only, as are its own files (files, filters, landlock, seccomp, calls); never
+imported by the judge's other modules. It confines itself, then hands over to
 harness.cpp, which serves calls until told to exit. Each layer is refused by some kernels and
 containers; the others hold without it, and `regraph_confined` is told which do:
 
@@ -37,15 +35,7 @@ import resource
 import sys
 from dataclasses import dataclass
 
-TYPE_CHECKING = False
-if TYPE_CHECKING or __package__:
-    from regraph_kg.evaluation.confined import files, filters, landlock, seccomp
-else:  # run by path: there is no package, nor (-I) this folder, last, to hide no module of Python's
-    sys.path.append(os.path.dirname(os.path.abspath(__file__)))
-    import files
-    import filters
-    import landlock
-    import seccomp
+from . import files, filters, landlock, seccomp
 
 SECCOMP, LANDLOCK, NAMESPACES, OWN_ROOT, SEALED = 1, 2, 4, 8, 16
 """Bits of what holds, as `regraph_confined` is told."""
@@ -162,5 +152,6 @@ def limit(cpu_seconds: int, memory: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
 
 
-if __name__ == "__main__":
-    main(WorkerOrders(**json.loads(sys.argv[1])))
+def start(orders: str) -> None:
+    """Entry point of the process that the judge starts."""
+    main(WorkerOrders(**json.loads(orders)))

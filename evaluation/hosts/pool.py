@@ -72,6 +72,14 @@ class JudgeRequest:
     grade: Grade | None = None
     incumbent_seconds: float | None = None
 
+    def put_to(self, judge: Evaluator) -> EvalReport:
+        return judge.evaluate(
+            self.candidate,
+            self.problem,
+            grade=self.grade,
+            incumbent_seconds=self.incumbent_seconds,
+        )
+
 
 @dataclass(eq=False, slots=True)
 class Seat:
@@ -84,23 +92,15 @@ class Seat:
     busy: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class PoolOptions:
-    """Options of a pool's judges; None: the default of `Judge`."""
-
-    grade: Grade = "screening"
-    limits: JudgeLimits | None = None
-    tries: int = 2  # judges that a candidate may cost before it fails with an error of the judge
-
-
 class Judges(Evaluator, ABC):
     """Judges of several devices as one: who asks in several threads has several at work.
 
-    A context manager. `at_once`: so many callers keep it busy. `tries`: how many judges a candidate
-    may cost. `patience`: seconds that a candidate waits while no judge at all has its target.
+    A context manager. `at_once`: so many callers keep it busy. `tries`: judges that a candidate may
+    cost before it fails with their error. `patience`: seconds that a candidate waits while no judge
+    at all has its target.
     """
 
-    def __init__(self, at_once: int, tries: int, patience: float = 0.0) -> None:
+    def __init__(self, at_once: int, tries: int = 2, patience: float = 0.0) -> None:
         self.at_once = at_once
         self._tries, self._patience = tries, patience
         self._changed = threading.Condition()
@@ -141,8 +141,8 @@ class Judges(Evaluator, ABC):
     ) -> EvalReport:
         """Ask judges until one answers. Raises `ToolError` or `BadInput`, as `Judge` does."""
         request = JudgeRequest(candidate, problem, grade, incumbent_seconds)
-        failed: list[str] = []
-        while True:
+        early, failed = self._early(request), list[str]()
+        while early is None:
             seat = self._take(candidate.target, failed)
             try:
                 return seat.ask(request)
@@ -155,6 +155,12 @@ class Judges(Evaluator, ABC):
                 with self._changed:
                     seat.busy = False
                     self._changed.notify_all()
+        return early
+
+    def _early(self, request: JudgeRequest) -> EvalReport | None:
+        """The report of a candidate that needs no judge."""
+        del request
+        return None
 
     def _take(self, target: Target, failed: Sequence[str]) -> Seat:
         """A free seat, once there is one; at a judge that failed on it only where all have.
@@ -290,63 +296,45 @@ class JudgePool(Judges):
     """
 
     def __init__(
-        self, cache: Path, devices: Sequence[Device], options: PoolOptions | None = None
+        self,
+        cache: Path,
+        devices: Sequence[Device],
+        grade: Grade = "screening",
+        limits: JudgeLimits | None = None,
     ) -> None:
-        self._options = options or PoolOptions()
+        self._grade: Grade = grade
         _check(devices)
         self._own = {d: None if d == "cpu" else cores_of(d, len(_gpus())) for d in devices}
         reserved = [cores.judge | cores.worker for cores in self._own.values() if cores]
         every = frozenset(os.sched_getaffinity(0))
         self._cores = every.difference(*reserved) or every  # for compilers
         # While one is judged, as many others are compiled as there are spare cores.
-        super().__init__(len(devices) + len(self._cores), self._options.tries)
+        super().__init__(len(devices) + len(self._cores))
         self._quiet = Quiet()
         self._opened: set[tuple[Device, str]] = set()
-        limits = self._options.limits or JudgeLimits()
         gpu = min((device for device in devices if device != "cpu"), default=0)
-        self._machine = Machine(cache, SessionRules(0, Defences(), limits), gpu)
+        rules = SessionRules(0, Defences(), limits or JudgeLimits())
+        self._machine = Machine(cache, rules, gpu)
         self._processes = [JudgeProcess() for _ in devices]
         for device, process in zip(devices, self._processes, strict=True):
             on = ("cpu", ON_CPU) if device == "cpu" else (f"gpu {device}", ON_GPU)
-            open_judge = partial(
-                Judge,
-                cache,
-                grade=self._options.grade,
-                limits=self._options.limits,
-                gpu=0 if device == "cpu" else device,
-            )
+            number = 0 if device == "cpu" else device
+            open_judge = partial(Judge, cache, grade=grade, limits=limits, gpu=number)
             self._seats.append(Seat(*on, partial(self._ask, device, process, open_judge)))
 
-    def evaluate(
-        self,
-        candidate: Candidate,
-        problem: AnyProblem,
-        *,
-        grade: Grade | None = None,
-        incumbent_seconds: float | None = None,
-    ) -> EvalReport:
-        """Compile into the cache, then ask; code that does not compile needs no judge."""
-        grade = grade or self._options.grade
-        report = None
-        if isinstance(problem, Problem):  # a project is built by whoever judges it
-            with self._quiet.work(alone=False), pinned(self._cores):
-                report = self._uncompiled(candidate, problem, grade)
-        return report or super().evaluate(
-            candidate, problem, grade=grade, incumbent_seconds=incumbent_seconds
-        )
-
-    def _uncompiled(
-        self, candidate: Candidate, problem: Problem, grade: Grade
-    ) -> EvalReport | None:
+    def _early(self, request: JudgeRequest) -> EvalReport | None:
         """The report of code that does not compile; None where it does, and is in the cache."""
-        start = time.perf_counter()
+        start, candidate, problem = time.perf_counter(), request.candidate, request.problem
+        if not isinstance(problem, Problem):  # a project is built by whoever judges it
+            return None
         try:
-            result = self._machine.program(candidate, problem)
+            with self._quiet.work(alone=False), pinned(self._cores):
+                result = self._machine.program(candidate, problem)
         except ToolError:  # the judge will meet the same, and says it
             return None
         if not isinstance(result, Failure):
             return None
-        report = unmeasured(self._machine, candidate, problem, grade, result)
+        report = unmeasured(self._machine, candidate, problem, request.grade or self._grade, result)
         seconds = time.perf_counter() - start
         return report.model_copy(update={"stages": {"compile": seconds, "total": seconds}})
 
@@ -410,12 +398,7 @@ def _evaluate(open_judge: Callable[[], Judge], request: JudgeRequest) -> EvalRep
         Finalize(None, _close, exitpriority=0)
         _judges["it"] = open_judge()
     try:
-        return _judges["it"].evaluate(
-            request.candidate,
-            request.problem,
-            grade=request.grade,
-            incumbent_seconds=request.incumbent_seconds,
-        )
+        return request.put_to(_judges["it"])
     except ToolError:
         _close()
         raise

@@ -30,11 +30,11 @@ from regraph_kg.evaluation.hosts.pool import (
     JudgePool,
     JudgeRequest,
     Judges,
-    PoolOptions,
     Seat,
     devices_here,
 )
-from regraph_kg.models.evaluation import EvalReport
+from regraph_kg.evaluation.rules import JudgeLimits
+from regraph_kg.models.evaluation import EvalReport, Grade
 from regraph_kg.models.target import TARGETS, Target
 
 _TRIES, _AT_ONCE = 3, 64
@@ -48,8 +48,10 @@ DeviceFacts = dict[Target, tuple[str, str, str]]  # target -> device, toolchain,
 class HostJudge:
     """Runs on a host of the cluster, as a Ray actor; compiled code is kept where that host says."""
 
-    def __init__(self, cache_here: Callable[[], Path], options: PoolOptions) -> None:
-        self._pool = JudgePool(cache_here(), devices_here(), options)
+    def __init__(
+        self, cache_here: Callable[[], Path], grade: Grade, limits: JudgeLimits | None
+    ) -> None:
+        self._pool = JudgePool(cache_here(), devices_here(), grade, limits)
 
     def about(self) -> tuple[str, int, DeviceFacts]:
         """Program, count of devices and facts of this host."""
@@ -59,12 +61,7 @@ class HostJudge:
 
     def judge(self, request: JudgeRequest) -> EvalReport:
         """Judge one; from any thread."""
-        report = self._pool.evaluate(
-            request.candidate,
-            request.problem,
-            grade=request.grade,
-            incumbent_seconds=request.incumbent_seconds,
-        )
+        report = request.put_to(self._pool)
         return report.model_copy(update={"facts": report.facts | {"host": platform.node()}})
 
     def close(self) -> None:
@@ -82,12 +79,13 @@ class RayJudges(Judges):
         self,
         address: str,
         cache_here: Callable[[], Path],
-        options: PoolOptions | None = None,
+        grade: Grade = "screening",
+        limits: JudgeLimits | None = None,
         patience: float = 300.0,
     ) -> None:
         self._ray = _connect(address)
         super().__init__(_AT_ONCE, _TRIES, patience)
-        self._arguments = cache_here, options or PoolOptions(tries=1)
+        self._arguments = cache_here, grade, limits
         self._standard: DeviceFacts = {}
         self._actors: dict[str, Any] = {}
         self._turned_away: dict[str, str] = {}

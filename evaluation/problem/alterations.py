@@ -27,6 +27,7 @@ from inputs.py. Not covered: whether the function is made for such values: the s
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -35,7 +36,6 @@ from regraph_kg.evaluation.problem.inputs import distributions
 from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes
 from regraph_kg.evaluation.problem.types import Alteration, parts
 
-_FACTOR, _HALF_FACTOR, _TINY = 1e3, 10.0, 1e-12
 _EXPONENTS = (24, 36), (10, 14)  #: of huge values: two tries, as squares leave fp32 from 1e19 on
 _OUTLIERS = 1 / 1000
 _SMALL_BITS = 16
@@ -90,23 +90,12 @@ def _leaves(arg: Argument, array: Array) -> list[tuple[Argument, Array]]:
     return [(leaf, array[field]) for field, leaf in arg.leaves.items()] or [(arg, array)]
 
 
-def _scaled(arg: Argument, flat: Array, factor: float) -> None:
-    if flat.dtype.kind == "f" and not (factor > 1 and arg.limits):
+def _scaled(lot: _Lot, arg: Argument, flat: Array, factor: float, half: float) -> None:
+    """`half`: the factor of float16, which has no room for more."""
+    by = half if arg.type == "float16" else factor
+    if flat.dtype.kind == "f" and by != 1 and not (by > 1 and arg.limits):
         low = flat.dtype.type(arg.limits[0] if arg.limits else 0)
-        flat[:] = low + (flat - low) * flat.dtype.type(factor)
-
-
-def _small(lot: _Lot, arg: Argument, flat: Array) -> None:
-    _scaled(arg, flat, 1 / (_HALF_FACTOR if arg.type == "float16" else _FACTOR))
-
-
-def _large(lot: _Lot, arg: Argument, flat: Array) -> None:
-    _scaled(arg, flat, _HALF_FACTOR if arg.type == "float16" else _FACTOR)
-
-
-def _tiny(lot: _Lot, arg: Argument, flat: Array) -> None:
-    if arg.type != "float16":
-        _scaled(arg, flat, _TINY)
+        flat[:] = low + (flat - low) * flat.dtype.type(by)
 
 
 def _coarse(lot: _Lot, arg: Argument, flat: Array) -> None:
@@ -118,14 +107,6 @@ def _coarse(lot: _Lot, arg: Argument, flat: Array) -> None:
 def _equal(lot: _Lot, arg: Argument, flat: Array) -> None:
     if flat.size:
         flat[:] = flat[lot.rng.integers(flat.size)]
-
-
-def _ascending(lot: _Lot, arg: Argument, flat: Array) -> None:
-    flat.sort()
-
-
-def _descending(lot: _Lot, arg: Argument, flat: Array) -> None:
-    flat[:] = np.sort(flat)[::-1]
 
 
 def _extremes(lot: _Lot, arg: Argument, flat: Array) -> None:
@@ -212,12 +193,12 @@ def _bounds(arg: Argument) -> tuple[float, float] | None:
 TWICE: frozenset[Alteration] = frozenset({"huge", "huge negative", "outliers", "ends", "whole"})
 """Alterations of which there are two, by the seed's last bit."""
 _ALTERATIONS: Mapping[Alteration, Callable[[_Lot, Argument, Array], None]] = {
-    "small": _small,
-    "large": _large,
-    "tiny": _tiny,
+    "small": partial(_scaled, factor=1e-3, half=0.1),
+    "large": partial(_scaled, factor=1e3, half=10.0),
+    "tiny": partial(_scaled, factor=1e-12, half=1.0),
     "coarse": _coarse,
     "equal": _equal,
-    "ascending": _ascending,
+    "ascending": lambda lot, arg, flat: flat.sort(),
     "extremes": _extremes,
     "skewed": _skewed,
     "negative zeros": _negative_zeros,
@@ -226,7 +207,7 @@ _ALTERATIONS: Mapping[Alteration, Callable[[_Lot, Argument, Array], None]] = {
     "outliers": _outliers,
     "negative": _negative,
     "ends": _ends,
-    "descending": _descending,
+    "descending": lambda lot, arg, flat: flat[::-1].sort(),
     "uneven": _uneven,
     "whole": _whole,
 }

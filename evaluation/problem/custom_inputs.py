@@ -1,7 +1,7 @@
 """Arrays that a problem's inputs.py draws, run by generator.py, confined; none of it is believed.
 
-It gets a deadline and a bare environment; its output is read up to a bound, and its
-arrays are checked against their declarations before they are used. Raises `BadInput`, in one line.
+It gets a deadline and a bare environment. So many bytes as the declared arrays have are read of it,
+and their values are checked before they are used. Raises `BadInput`, in one line.
 
 Not covered: whether the arrays fit the problem's meaning.
 """
@@ -9,31 +9,27 @@ Not covered: whether the arrays fit the problem's meaning.
 import contextlib
 import fcntl
 import json
-import operator
 import os
 import re
 import selectors
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation import confined
 from regraph_kg.evaluation.problem.problem import Argument, Array, Problem, Sizes, shape_text
 from regraph_kg.evaluation.problem.types import parts
 
-_GENERATOR = (Path(__file__).parents[1] / "confined" / "generator.py").resolve()
 _SECONDS = 60.0  #: for one drawing, and of all drawings of a process
-_HEAD_BYTES, _PRINTED_BYTES = 2**16, 2**20
+_PRINTED_BYTES = 2**20
 _MEMORY_BYTES, _COPIES = 2 * 2**30, 8  #: address space: Python with numpy, and copies of the arrays
 _CHUNK = 2**20
-_LAST_SECONDS = 5.0
 _lock = threading.Lock()
 
 
@@ -82,10 +78,11 @@ class Generator:
         if nbytes > self._room:
             self.close()
             self._room = nbytes
-        wanted = {a.name: a.at(sizes) for a in self.problem.inputs if a.is_custom}
+        wanted = [arg.at(sizes) for arg in self.problem.inputs if arg.is_custom]
+        layout = [(a.name, a.type, a.dtype.str, a.dimensions(sizes)) for a in wanted]
+        order = {"sizes": dict(sizes), "variant": kind, "seed": seed, "layout": layout}
         try:
-            order = {"sizes": dict(sizes), "variant": kind, "seed": seed}
-            arrays = dict(_received(self._reply(order, nbytes), wanted, sizes))
+            arrays = dict(_checked(self._reply(order, nbytes), wanted, sizes))
         except _Refused as refused:
             self.close()
             where = f"problem {self.problem.name}: inputs.py at {shape_text(sizes)}"
@@ -111,7 +108,7 @@ class Generator:
                 pass
 
     def _reply(self, order: dict[str, Any], nbytes: int) -> bytearray:
-        """The line and the bytes of one drawing."""
+        """The bytes of one drawing, and what ends it."""
         lines = f"{json.dumps(order)}\n"
         if self._process is None:
             self._process = _started()
@@ -119,10 +116,10 @@ class Generator:
             task = {"code": self.problem.inputs_code, "memory": memory}
             lines = f"{json.dumps(task)}\n{lines}"
         reply, printed = _exchange(self._process, lines.encode(), nbytes)
-        if len(reply) < _length(reply, nbytes):
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                if self._process.wait(_LAST_SECONDS):  # its pipes are closed: it ends
-                    raise _Refused(_complaint(printed.decode(errors="replace")))
+        if len(reply) <= nbytes:  # its pipes are closed
+            raise _Refused(_complaint(printed.decode(errors="replace")))
+        if len(reply) > nbytes + 1:
+            raise _Refused("gives more bytes than its arrays have")
         return reply
 
 
@@ -132,7 +129,7 @@ _warm: list[Generator] = []
 
 def _started() -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
-        [sys.executable, "-I", "-B", str(_GENERATOR)],
+        confined.command("generator", packages=True),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -145,29 +142,6 @@ def _started() -> subprocess.Popen[bytes]:
     with contextlib.suppress(OSError):  # a user may have many pipes: then they are short ones
         fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, _CHUNK)
     return process
-
-
-def _length(reply: bytearray, nbytes: int) -> int:
-    """Bytes of a whole reply; more than there are while its first line has not ended."""
-    end = reply.find(b"\n", 0, _HEAD_BYTES)
-    if end < 0:
-        return len(reply) + 1
-    try:
-        claimed = sum(prod(shape) * dtype.itemsize for dtype, shape in _head(reply, end).values())
-    except _Refused:
-        claimed = 0
-    return end + 1 + min(claimed, nbytes)
-
-
-def _head(reply: bytearray, end: int) -> dict[str, tuple[np.dtype[Any], tuple[int, ...]]]:
-    """Type and shape of each array, by name, as the first line says."""
-    try:
-        return {
-            str(name): (np.dtype(str(kind)), tuple(map(operator.index, shape)))
-            for name, kind, shape in json.loads(reply[:end])
-        }
-    except (ValueError, TypeError, RecursionError, OverflowError, SyntaxError):
-        raise _Refused("gives nothing that can be read as arrays") from None
 
 
 def _exchange(
@@ -186,7 +160,7 @@ def _exchange(
     with selectors.DefaultSelector() as selector:
         for descriptor in streams:
             selector.register(descriptor, selectors.EVENT_READ)
-        while selector.get_map() and len(reply) < _length(reply, nbytes):
+        while selector.get_map() and len(reply) <= nbytes:
             remaining = deadline - time.monotonic()
             events = selector.select(max(remaining, 0)) if remaining > 0 else []
             if not events:
@@ -198,57 +172,26 @@ def _exchange(
                     selector.unregister(key.fd)
             if len(printed) > _PRINTED_BYTES:
                 raise _Refused(f"prints more than {_PRINTED_BYTES} bytes")
-            if len(reply) > _HEAD_BYTES + nbytes:
-                break  # no line ends so late, or there is more than the arrays
     return reply, printed
 
 
-def _received(
-    reply: bytearray, arguments: dict[str, Argument], sizes: Sizes
+def _checked(
+    reply: bytearray, wanted: Sequence[Argument], sizes: Sizes
 ) -> Iterator[tuple[str, Array]]:
-    """The declared arrays, as views of the reply's memory."""
-    end = reply.find(b"\n", 0, _HEAD_BYTES)
-    layout = _head(reply, end)
-    _require_declared(layout, arguments, sizes)
-    at = end + 1
-    for name, (dtype, shape) in layout.items():
-        count = prod(shape)
-        if at + count * dtype.itemsize > len(reply):
-            raise _Refused(f"{name}: ends after {len(reply) - at} bytes")
-        array = np.frombuffer(reply, arguments[name].dtype, count, at).reshape(shape)
-        at += count * dtype.itemsize
-        _require_values(name, array, arguments[name])
-        yield name, array
-    if at < len(reply):
-        raise _Refused(f"gives {len(reply) - at} bytes more than its arrays")
-
-
-def _require_declared(
-    layout: dict[str, tuple[np.dtype[Any], tuple[int, ...]]],
-    arguments: dict[str, Argument],
-    sizes: Sizes,
-) -> None:
-    if set(layout) != set(arguments):
-        raise _Refused(f"gives {sorted(layout)}, needs {sorted(arguments)}"[:300])
-    for name, (dtype, shape) in layout.items():
-        declared = arguments[name]
-        native = np.dtype(np.bool_) if declared.type == "bool" else declared.dtype
-        if dtype not in (declared.dtype, native):
-            raise _Refused(f"{name}: dtype {dtype}, declared {declared.type}")
-        if shape != declared.dimensions(sizes):
-            raise _Refused(
-                f"{name}: shape {list(shape)}, declared {list(declared.dimensions(sizes))}"[:300]
-            )
-
-
-def _require_values(name: str, array: Array, arg: Argument) -> None:
-    if not np.isfinite(array).all():
-        raise _Refused(f"{name}: has NaN or Inf")
-    if arg.bounds and array.size:
-        low, high = parts(array).min(), parts(array).max()
-        if not (arg.bounds[0] <= low and high <= arg.bounds[1]):
-            message = f"values from {low:.6g} to {high:.6g}, declared range {list(arg.bounds)}"
-            raise _Refused(f"{name}: {message}")
+    """The declared arrays by name, as views of the reply's memory."""
+    at = 0
+    for arg in wanted:
+        shape = arg.dimensions(sizes)
+        array = np.frombuffer(reply, arg.dtype, prod(shape), at).reshape(shape)
+        at += array.nbytes
+        if not np.isfinite(array).all():
+            raise _Refused(f"{arg.name}: has NaN or Inf")
+        if arg.bounds and array.size:
+            low, high = parts(array).min(), parts(array).max()
+            if not (arg.bounds[0] <= low and high <= arg.bounds[1]):
+                message = f"values from {low:.6g} to {high:.6g}, declared range {list(arg.bounds)}"
+                raise _Refused(f"{arg.name}: {message}")
+        yield arg.name, array
 
 
 def _complaint(errors: str) -> str:

@@ -3,21 +3,22 @@
 Not covered: relations of several tables (problem.py); their truth (checkup.py).
 """
 
+import difflib
 import math
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import (
+    AfterValidator,
     Discriminator,
     Field,
     NonNegativeInt,
     PositiveInt,
-    SerializerFunctionWrapHandler,
     StringConstraints,
     Tag,
     field_validator,
-    model_serializer,
     model_validator,
 )
 
@@ -40,7 +41,32 @@ Precision = Literal["fp32", "tf32", "fp16"]
 Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)]
 
 
-class SumRule(Frozen):
+def _name(text: str) -> str:
+    if not re.fullmatch(r"[a-z0-9]+([-_][a-z0-9]+)*", text):
+        raise ValueError(f"{text!r} is no name: lower-case letters, digits, single - and _")
+    return text
+
+
+ProblemName = Annotated[str, StringConstraints(max_length=64), AfterValidator(_name)]
+
+
+class Table(Frozen):
+    """A table of problem.toml. Of an unknown field it tells which one is meant."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, content: object) -> object:
+        known = [field.alias or name for name, field in cls.model_fields.items()]
+        given = content if isinstance(content, Mapping) else {}
+        unknown = [str(name) for name in given if name not in {*known, *cls.model_fields}]
+        if unknown:
+            near = difflib.get_close_matches(unknown[0], known, 2)
+            meant = f"did you mean {' or '.join(near)}?" if near else f"they are {', '.join(known)}"
+            raise ValueError(f"{unknown[0]}: no such field; {meant}")
+        return content
+
+
+class SumRule(Table):
     """Tolerance of a sum of `terms` products: grows with sqrt(terms) and the output's RMS."""
 
     rule: Literal["sum"]
@@ -49,14 +75,14 @@ class SumRule(Frozen):
     """Sums of products of small integers must be exact; not so where factors are divided."""
 
 
-class ConditionedRule(Frozen):
+class ConditionedRule(Table):
     """Conditioned, with a floor for the rounding inside a chain of `terms` operations."""
 
     rule: Literal["conditioned"]
     terms: Expression
 
 
-class AbsoluteRule(Frozen):
+class AbsoluteRule(Table):
     """Tolerance that is one number for every element."""
 
     absolute: float = Field(gt=0, allow_inf_nan=False)
@@ -82,7 +108,7 @@ Tolerance = Annotated[
 ]
 
 
-class DeclaredWork(Frozen):
+class DeclaredWork(Table):
     """The least work of the operation: floating-point operations and bytes moved."""
 
     flop: Expression | None = None
@@ -90,7 +116,7 @@ class DeclaredWork(Frozen):
     early_exit: bool = False  #: it may stop early or need not read everything: no physics floor
 
 
-class CheapCheck(Frozen):
+class CheapCheck(Table):
     """How outputs of the timing shape are checked where its arrays pass 64 MiB (large_outputs.py).
 
     random-indices: at secret places only. freivalds, args [A, B, C]: C = A B by random vectors.
@@ -108,7 +134,7 @@ class CheapCheck(Frozen):
         return self
 
 
-class SizesTable(Frozen):
+class SizesTable(Table):
     """The shapes that are checked, the one that is timed, and what holds between sizes."""
 
     check: tuple[dict[Identifier, NonNegativeInt], ...] = Field(min_length=1, max_length=32)
@@ -136,7 +162,7 @@ class SizesTable(Frozen):
 RESULT = "return"  #: name of the output that holds what the entry point returns
 
 
-class Returned(Frozen):
+class Returned(Table):
     """The entry point's returned value: one element, which is verified like an output."""
 
     type: Type
@@ -207,10 +233,7 @@ def _at(limits: tuple[RangeEnd, RangeEnd], sizes: Sizes) -> tuple[float, float]:
     return low, max(low, high)
 
 
-_LATER_FIELDS = ("struct", "fields", "ranges", "limits_guessed", "count", "order")
-
-
-class Argument(Frozen):
+class Argument(Table):
     """One parameter of the C signature: an array, a size or a plain scalar."""
 
     name: Identifier
@@ -296,15 +319,6 @@ class Argument(Frozen):
         if not self.values or (limits and limits[0] > limits[1]):
             raise ValueError("values must not be empty and range must be [low, high]")
         return self
-
-    @model_serializer(mode="wrap")
-    def _as_before(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Dump without unset fields of later versions, so that a problem's identity stays."""
-        return {
-            name: value
-            for name, value in handler(self).items()
-            if value or name not in _LATER_FIELDS
-        }
 
     @property
     def is_custom(self) -> bool:

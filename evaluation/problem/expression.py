@@ -38,8 +38,6 @@ def size_of(expression: str, sizes: Sizes) -> int:
     """
     try:
         return _value(_tree(expression), sizes)
-    except SyntaxError:
-        raise ValueError(f"{expression!r} is not an integer expression") from None
     except (ZeroDivisionError, RecursionError) as error:
         raise ValueError(f"{expression!r}: {error}") from None
 
@@ -49,21 +47,20 @@ def holds(relation: str, sizes: Sizes) -> bool:
 
     Raises `ValueError` with the offending part.
     """
-    tree = _parsed(relation)
-    body = tree.body if isinstance(tree, ast.Expression) else tree
+    body = _tree(relation)
     if not isinstance(body, ast.Compare) or {type(op) for op in body.ops} - set(_COMPARISONS):
         raise ValueError(f'{relation!r} is no relation: write one like "k <= n"')
-    try:
-        values = [_value(side, sizes) for side in (body.left, *body.comparators)]
-    except (ZeroDivisionError, RecursionError) as error:
-        raise ValueError(f"{relation!r}: {error}") from None
+    values = [size_of(ast.unparse(side), sizes) for side in (body.left, *body.comparators)]
     pairs = zip(body.ops, values, values[1:], strict=False)
     return all(_COMPARISONS[type(op)](left, right) for op, left, right in pairs)
 
 
 @functools.lru_cache(maxsize=1024)
-def _tree(expression: str) -> ast.expr:
-    return ast.parse(expression, mode="eval").body
+def _tree(text: str) -> ast.expr:
+    try:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, RecursionError):
+        raise ValueError(f"{text!r} is not an integer expression") from None
 
 
 def _value(node: ast.expr, sizes: Sizes) -> int:
@@ -81,27 +78,14 @@ def _value(node: ast.expr, sizes: Sizes) -> int:
     raise ValueError(f"{ast.unparse(node)!r} is not allowed: use integers, size names, + - * // %")
 
 
-def _expression(text: str) -> str:
-    names = {n.id for n in ast.walk(_parsed(text)) if isinstance(n, ast.Name)}
-    size_of(text, dict.fromkeys(names, 1))
+def _readable(read: Callable[[str, Sizes], object], text: str) -> str:
+    """A text that can be read where its names are sizes."""
+    names = {node.id for node in ast.walk(_tree(text)) if isinstance(node, ast.Name)}
+    read(text, dict.fromkeys(names, 1))
     return text
 
 
-def _parsed(text: str) -> ast.AST:
-    try:
-        return ast.parse(text, mode="eval")
-    except SyntaxError:
-        raise ValueError(f"{text!r} is not an integer expression") from None
-
-
-Expression = Annotated[str, StringConstraints(max_length=200), AfterValidator(_expression)]
-
-
-def _relation(text: str) -> str:
-    names = {n.id for n in ast.walk(_parsed(text)) if isinstance(n, ast.Name)}
-    holds(text, dict.fromkeys(names, 1))
-    return text
-
-
-Relation = Annotated[str, StringConstraints(max_length=200), AfterValidator(_relation)]
+_Text = Annotated[str, StringConstraints(max_length=200)]
+Expression = Annotated[_Text, AfterValidator(functools.partial(_readable, size_of))]
+Relation = Annotated[_Text, AfterValidator(functools.partial(_readable, holds))]
 """What must hold between sizes."""

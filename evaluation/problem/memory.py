@@ -1,64 +1,46 @@
-"""Memory that judging a problem takes, and that this machine and its control group have free.
+"""Memory that this machine and its control group have, and have free.
 
 Not covered: programs that start meanwhile; a GPU's memory; limits of a group above our own.
 """
 
 import contextlib
+import os
 import re
 from pathlib import Path
 
-from regraph_kg.evaluation.problem.problem import Problem
-
-_GROUP = Path("/sys/fs/cgroup")
+_PROC, _GROUP = Path("/proc"), Path("/sys/fs/cgroup")
 _FILES = (
     ("memory.max", "memory.current"),
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
 )
 """Limit and use of our control group, version 2 and 1."""
-_GIB = 2**30
 
 
-def shortage(problem: Problem, available: int | None = None) -> str | None:
-    """Both numbers and a remedy in one line where memory is short; None where it is not.
+def memory_limit(group: Path = _GROUP) -> int:
+    """Bytes of memory; what is in use counts, too."""
+    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    limits = (_number(group / limit, r"^(\d+)") for limit, _ in _FILES)
+    return min([machine, *(limit for limit in limits if limit is not None)])
 
-    `available`: bytes; None asks the machine.
+
+def available_bytes(proc: Path = _PROC, group: Path = _GROUP) -> int | None:
+    """Free memory in bytes; None where the system does not tell.
+
+    File pages of our group can be dropped and do not count as used.
     """
-    free = available_bytes() if available is None else available
-    needed = problem.memory_bytes()
-    if free is None or needed <= free:
-        return None
-    return (
-        f"judging takes about {needed / _GIB:.1f} GiB, {free / _GIB:.1f} GiB are free: end other"
-        " programs, or make the timing shape smaller"
-    )
+    machine = _number(proc / "meminfo", r"^MemAvailable:\s+(\d+) kB")
+    free = [] if machine is None else [1024 * machine]
+    for names in _FILES:
+        limit, used = (_number(group / name, r"^(\d+)") for name in names)
+        if limit is not None and used is not None:  # there is such a group, and a limit ("max")
+            statistics = (group / names[1]).with_name("memory.stat")
+            droppable = _number(statistics, r"^(?:total_)?inactive_file (\d+)$") or 0
+            free.append(max(0, limit - used + droppable))
+    return min(free, default=None)
 
 
-def available_bytes(proc: Path = Path("/proc"), group: Path = _GROUP) -> int | None:
-    """Free memory in bytes; None where the system does not tell."""
-    limits = [free for free in (_machine_bytes(proc), _group_bytes(group)) if free is not None]
-    return min(limits, default=None)
-
-
-def _machine_bytes(proc: Path) -> int | None:
+def _number(path: Path, pattern: str) -> int | None:
     with contextlib.suppress(OSError):
-        text = (proc / "meminfo").read_text(encoding="utf-8")
-        match = re.search(r"^MemAvailable:\s+(\d+) kB", text, re.MULTILINE)
-        return int(match[1]) * 1024 if match else None
+        match = re.search(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)
+        return int(match[1]) if match else None
     return None
-
-
-def _group_bytes(group: Path) -> int | None:
-    """Room below our group's limit; file pages can be dropped and do not count as used."""
-    for limit, used in _FILES:
-        with contextlib.suppress(OSError, ValueError):  # no such group, or no limit ("max")
-            room = int((group / limit).read_text()) - int((group / used).read_text())
-            return max(0, room + _droppable_bytes((group / used).parent))
-    return None
-
-
-def _droppable_bytes(folder: Path) -> int:
-    with contextlib.suppress(OSError):
-        text = (folder / "memory.stat").read_text(encoding="utf-8")
-        match = re.search(r"^(?:total_)?inactive_file (\d+)$", text, re.MULTILINE)
-        return int(match[1]) if match else 0
-    return 0

@@ -5,22 +5,18 @@ Not covered: whether a declaration is true (checkup.py looks).
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import (
     ConfigDict,
     Field,
     PositiveInt,
-    SerializerFunctionWrapHandler,
-    StringConstraints,
     ValidationError,
-    model_serializer,
     model_validator,
 )
 
 from regraph_kg import regular
-from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.problem.capacity import memory_limit
+from regraph_kg.errors import BadInput, first_mistake
 from regraph_kg.evaluation.problem.declaration import (
     RESULT,
     AbsoluteRule,
@@ -30,17 +26,19 @@ from regraph_kg.evaluation.problem.declaration import (
     DeclaredWork,
     Identifier,
     Precision,
+    ProblemName,
     Returned,
     SizesTable,
     SumRule,
+    Table,
     Tolerance,
     shape_text,
 )
 from regraph_kg.evaluation.problem.expression import Sizes, size_of
-from regraph_kg.evaluation.problem.mistakes import mistaken
+from regraph_kg.evaluation.problem.memory import memory_limit
 from regraph_kg.evaluation.problem.project import ProjectProblem, project_fields
 from regraph_kg.evaluation.problem.types import C_TYPES, WIDER, Alteration, Array, is_whole
-from regraph_kg.models.base import Frozen, Metric
+from regraph_kg.models.base import Metric
 
 __all__ = [
     "C_TYPES",
@@ -80,13 +78,13 @@ _MOST_TEXT_BYTES = 2**20
 _OPTIONAL_FILES = {"reference_code": "reference.cpp", "inputs_code": "inputs.py"}
 
 
-class Problem(Frozen):
+class Problem(Table):
     """One problem: its declaration (problem.toml), its code, where it lies."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     schema_version: Literal[1] = Field(alias="schema")
-    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$", max_length=64)]
+    name: ProblemName
     entry: Identifier
     metric: Metric = "call"
     tolerance: Tolerance = "conditioned"
@@ -261,15 +259,6 @@ class Problem(Frozen):
         )
         return "\n".join(lines)
 
-    @model_serializer(mode="wrap")
-    def _as_before(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Dump without unset fields of later versions, so that a problem's identity stays."""
-        return {
-            name: value
-            for name, value in handler(self).items()
-            if name not in ("returns", "excludes") or value
-        }
-
 
 def _check_rows(problem: Problem, arg: Argument) -> None:
     """Raise `ValueError` where an output's count or order names an unfit output."""
@@ -342,9 +331,14 @@ def load_problem(folder: Path) -> AnyProblem:
             return ProjectProblem.model_validate(project_fields(path, content))
         return Problem.model_validate(content | _code(path, content))
     except ValidationError as error:
-        raise mistaken(path, error, _fields(content)) from None
+        raise mistaken(path, error) from None
     except (RecursionError, OverflowError, MemoryError) as error:
         raise BadInput(f"{path}: {type(error).__name__}: a number or text is too large") from None
+
+
+def mistaken(path: Path, error: ValidationError) -> BadInput:
+    """The error to raise for a problem.toml, with its first mistake."""
+    return BadInput(f"{path}: {first_mistake(error)}; see regraph docs problems")
 
 
 def _code(path: Path, content: dict[str, Any]) -> dict[str, str]:
@@ -369,11 +363,3 @@ def _read_code(path: Path) -> str:
         raise BadInput(f"{path}: {error.strerror}; a problem needs its serial code") from None
     except UnicodeDecodeError:
         raise BadInput(f"{path}: not UTF-8 text; save it as UTF-8") from None
-
-
-def _fields(content: dict[str, Any]) -> list[str]:
-    """Names of the top-level fields of such a problem.toml."""
-    if "commands" in content:
-        return ["schema", "name", "entry", "commands"]
-    hidden = {"serial_code", *_OPTIONAL_FILES}
-    return [name for name in Problem.model_fields if name not in hidden] + ["commands"]

@@ -24,8 +24,8 @@ from pydantic import ConfigDict, Field, StringConstraints, field_validator
 
 from regraph_kg import regular
 from regraph_kg.errors import BadInput, file_errors
-from regraph_kg.evaluation.problem.declaration import Identifier
-from regraph_kg.models.base import Frozen, Metric
+from regraph_kg.evaluation.problem.declaration import Identifier, ProblemName, Table
+from regraph_kg.models.base import Metric
 from regraph_kg.models.target import ON_CPU, Target
 from regraph_kg.models.text import plain
 
@@ -41,7 +41,7 @@ _NEVER = (
 """Names that are never copied, beside what a problem excludes; "runs" are our own traces."""
 
 
-class Commands(Frozen):
+class Commands(Table):
     """The table [commands] of problem.toml; paths are relative to the project's folder."""
 
     project: str  #: the project's folder, relative to problem.toml. It is copied, never written.
@@ -79,13 +79,13 @@ class Commands(Frozen):
         return path.as_posix()
 
 
-class _Declared(Frozen):
+class _Declared(Table):
     """Fields of problem.toml itself."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     schema_version: Literal[1] = Field(alias="schema")
-    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$", max_length=64)]
+    name: ProblemName
     entry: Identifier  #: the function of `file` that is made faster
     commands: Commands
 

@@ -7,12 +7,12 @@ environment is an allowlist.
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from regraph_kg.evaluation import confined
 from regraph_kg.evaluation.rules import Budget, Defences, JudgeLimits
 from regraph_kg.evaluation.worker.handshake import Stopwatch
 from regraph_kg.evaluation.worker.shared_memory import SharedMemory
@@ -98,9 +98,7 @@ class Start:
             "tool": bool(self.where.prefix),
             "profiler": str(self.where.profiler or ""),
         }
-        worker = str((Path(__file__).parents[1] / "confined" / "worker.py").resolve())
-        python = (sys.executable, "-I", "-S", "-B", worker, json.dumps(orders))
-        return [*self.where.prefix, *python]
+        return [*self.where.prefix, *confined.command("worker", json.dumps(orders))]
 
     def _memory(self) -> int:
         if self.program.cuda or not self.defences.memory_limit:

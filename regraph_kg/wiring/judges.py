@@ -8,7 +8,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.evaluation.gpu.device import find_gpu, find_gpus
-from regraph_kg.evaluation.hosts.pool import JudgePool, PoolOptions, devices_here
+from regraph_kg.evaluation.hosts.pool import JudgePool, devices_here
 from regraph_kg.evaluation.hosts.ray_hosts import RayJudges
 from regraph_kg.evaluation.timing.peaks import measure_peaks, peaks
 from regraph_kg.models.evaluation import Grade
@@ -27,8 +27,7 @@ def open_judge(
     `tell` gets a few words on slow work of this machine.
     """
     if settings.workers:
-        options = PoolOptions(grade=grade, tries=1)
-        return RayJudges(settings.workers, cache_here, options)
+        return RayJudges(settings.workers, cache_here, grade)
     return local_judge(settings, grade, tell)
 
 
@@ -54,8 +53,7 @@ def open_judges(
         find_gpus()  # raises the reason
     if parallel == 1 and TARGETS[target].on_gpu:
         devices = (settings.gpu,)
-    options = PoolOptions(grade=grade)
-    with JudgePool(settings.cache_dir, devices, options) as pool:
+    with JudgePool(settings.cache_dir, devices, grade) as pool:
         yield pool, pool.at_once
 
 
@@ -76,12 +74,7 @@ def local_judge(
     """The judge of this machine; a context manager."""
     if settings.workers:
         raise BadInput("setting workers: this is measured on one machine; unset REGRAPH_WORKERS")
-    return Judge(
-        settings.cache_dir,
-        grade=grade,
-        gpu=settings.gpu,
-        tell=tell,
-    )
+    return Judge(settings.cache_dir, grade=grade, gpu=settings.gpu, tell=tell)
 
 
 def cache_here() -> Path:

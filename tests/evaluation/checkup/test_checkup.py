@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from regraph_kg.evaluation.checkup import checkup
 from regraph_kg.evaluation.checkup.checkup import Checker, Checkup, _mend, is_new
 from regraph_kg.evaluation.checkup.findings import ProblemFinding
 from regraph_kg.evaluation.checkup.signature import mismatch
 from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.problem.memory import available_bytes, shortage
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.models.evaluation import Candidate, Outcome
@@ -236,25 +236,15 @@ def test_an_input_that_no_output_depends_on_is_a_note(check: Check) -> None:
     assert not any("where x does" in said for said in notes)
 
 
-def test_memory_is_compared_before_anything_starts(tmp_path: Path) -> None:
-    problem = problem_named("scale")
-    assert shortage(problem, problem.memory_bytes()) is None
-    said = shortage(problem, 2**20)
+def test_memory_is_compared_before_anything_starts(
+    check: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkup, "available_bytes", lambda: 2**20)
+    (said,) = told(check(problem_named("scale")), "error")
     assert said == (
-        "judging takes about 0.2 GiB, 0.0 GiB are free: end other programs, or make the timing"
-        " shape smaller"
+        "memory: judging takes about 0.2 GiB, 0.0 GiB are free: end other programs, or make the"
+        " timing shape smaller"
     )
-    (tmp_path / "meminfo").write_text("MemTotal: 900 kB\nMemAvailable:   700 kB\n")
-    for name, text in [
-        ("memory.max", "500000"),
-        ("memory.current", "400000"),
-        ("memory.stat", "inactive_file 5000\n"),
-    ]:
-        (tmp_path / name).write_text(text)
-    assert available_bytes(tmp_path, tmp_path) == 105000
-    (tmp_path / "memory.max").write_text("max\n")
-    assert available_bytes(tmp_path, tmp_path) == 700 * 1024
-    assert available_bytes(tmp_path / "none", tmp_path / "none") is None
 
 
 TOP = {

@@ -238,7 +238,7 @@ def test_a_compiler_that_does_not_start_is_told(tmp_path: Path) -> None:
 def test_a_sandbox_that_cannot_be_made_is_our_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sandboxed, "_HERE", tmp_path)
+    monkeypatch.setattr(sandboxed.confined, "FOLDER", str(tmp_path / "none"))
     (tmp_path / "work").mkdir()
     with pytest.raises(ToolError, match="its sandbox failed"):
         run([("/bin/true",)], tmp_path, (), JudgeLimits())

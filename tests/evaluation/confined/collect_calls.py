@@ -40,9 +40,10 @@ HEADERS = ("asm/unistd_64.h", "x86_64-linux-gnu/asm/unistd_64.h", "asm-generic/u
 
 RECORDER = r"""
 import ctypes, json, os, struct, sys, time
-path, output, here, orders = sys.argv[1:]
-sys.path += [os.path.dirname(path), here]
-import bpf, calls, filters, seccomp, worker
+above, orders, output, here = sys.argv[1:]
+sys.path += [above, here]
+import bpf
+from confined import calls, filters, seccomp, worker
 ASKED = {'clone': (0,), 'openat': (2,), 'fcntl': (1, 2), 'ioctl': (1,), 'tgkill': (2,),
          'prctl': (0,), 'prlimit64': (1,), 'clock_gettime': (0,), 'madvise': (2,)}
 RECEIVE, SEND, ASK, CONTINUE = 0xC0502100, 0xC0182101, 0x7FC00000, 1
@@ -86,7 +87,7 @@ def recorded(libc, flavour):
     return True
 
 seccomp.confine = recorded
-worker.main(worker.WorkerOrders(**json.loads(orders)))
+worker.start(orders)
 """
 
 
@@ -104,10 +105,10 @@ class Recording:
 
         class Recorded(popen):  # type: ignore[misc, valid-type]
             def __init__(self, args: Any, **options: Any) -> None:
-                at = [i for i, arg in enumerate(args) if str(arg).endswith("/worker.py")]
+                at = [i for i, arg in enumerate(args) if "confined import worker" in str(arg)]
                 if at:
-                    recorder = ("-c", RECORDER, args[at[0]], str(write), str(HERE))
-                    args = [*args[: at[0]], *recorder, *args[at[0] + 1 :]]
+                    here = (RECORDER, *args[at[0] + 1 :], str(write), str(HERE))
+                    args = [*args[: at[0]], *here]
                     options["pass_fds"] = (*options.get("pass_fds", ()), write)
                 super().__init__(args, **options)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from regraph_kg.evaluation import confined
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.confined import probe
@@ -23,7 +24,7 @@ from tests.requirement import require
 
 from ..conftest import problem_named
 
-WORKER = Path(probe.__file__).with_name("worker.py")
+EVALUATION = str(Path(confined.FOLDER).parent)
 SEALED = 16
 CONFINEMENTS = ("sandbox", "landlock", "namespaces", "own_root", "hidden_memory")
 ATTEMPTS = (Path(__file__).parent / "attempts.h").read_text(encoding="utf-8")
@@ -252,7 +253,8 @@ def refusing(*calls: str) -> tuple[str, ...]:
     numbers = {"landlock": (444, 444), "unshare": (272, 97), "seccomp": (317, 277)}
     script = (
         "import ctypes, json, os, runpy, struct, sys\n"
-        "filters = runpy.run_path(sys.argv[1])['filters']; machine = filters.architecture()\n"
+        "sys.path.append(sys.argv[1]); from confined import filters\n"
+        "machine = filters.architecture()\n"
         "jump, refuse = filters.jump, filters.refuse\n"
         "rules = [filters.load(0)]\n"
         "for call in json.loads(sys.argv[2]):\n"
@@ -265,7 +267,7 @@ def refusing(*calls: str) -> tuple[str, ...]:
         "os.execv(sys.argv[3], sys.argv[3:])\n"
     )
     wanted = json.dumps([numbers[call] for call in calls])
-    return (sys.executable, "-I", "-S", "-B", "-c", script, str(WORKER), wanted)
+    return (sys.executable, "-I", "-S", "-B", "-c", script, EVALUATION, wanted)
 
 
 @pytest.mark.parametrize(
@@ -379,7 +381,7 @@ def orders(stub: Path, **changed: object) -> str:
 def test_threads_of_the_driver_are_confined_as_well(stub: Path, on: bool) -> None:
     folder = os.open(stub.parent, os.O_RDONLY)
     text = orders(stub, directory=folder, sandbox=on, landlock=on, namespaces=on)
-    command = [sys.executable, "-I", "-S", "-B", str(WORKER), text]
+    command = confined.command("worker", text)
     run = subprocess.run(command, pass_fds=(folder,), timeout=30, check=False, capture_output=True)
     os.close(folder)
     assert run.returncode == (0 if on else 1), run.stderr

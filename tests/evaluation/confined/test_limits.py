@@ -9,24 +9,24 @@ import pytest
 
 from tests.requirement import require
 
-from .test_isolation import WORKER
+from .test_isolation import EVALUATION
 
 LIMITED = (
-    "import os, resource, runpy, signal, sys, time\n"
+    "import os, resource, signal, sys, time\n"
     "os.chdir(os.path.dirname(sys.argv[2]))\n"
     "most = resource.getrlimit(resource.RLIMIT_CORE)[1]\n"
     "resource.setrlimit(resource.RLIMIT_CORE, (most, most))\n"
-    "worker = runpy.run_path(sys.argv[1])\n"
+    "sys.path.append(sys.argv[1]); from confined import worker\n"
     "file = open(sys.argv[2], 'wb', buffering=0)\n"
     "if sys.argv[3] == 'limited':\n"
-    "    worker['limit'](1, 0)\n"
+    "    worker.limit(1, 0)\n"
 )
 
 
 def limited(tmp_path: Path, how: str, then: str) -> int:
     """Wait status of a process that does `then`, with the worker's limits or without."""
     file = str(tmp_path / "file")
-    command = [sys.executable, "-I", "-S", "-c", LIMITED + then, str(WORKER), file, how]
+    command = [sys.executable, "-I", "-S", "-c", LIMITED + then, EVALUATION, file, how]
     child = os.posix_spawn(command[0], command, os.environ)
     return os.waitpid(child, 0)[1]
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.requirement import require
 
-from .test_isolation import ATTEMPTS, IS_ROOT, RIGHT, WORKER
+from .test_isolation import ATTEMPTS, EVALUATION, IS_ROOT, RIGHT
 
 pytestmark = pytest.mark.slow
 
@@ -32,22 +32,10 @@ def test_a_setuid_program_gains_nothing(
         program = folder / "id"
         program.write_bytes(Path("/usr/bin/id").read_bytes())
         program.chmod(0o4755)
-        for name in (
-            "worker.py",
-            "files.py",
-            "own_root.py",
-            "landlock.py",
-            "seccomp.py",
-            "filters.py",
-            "calls.py",
-        ):
-            (folder / name).write_bytes(WORKER.with_name(name).read_bytes())
-            (folder / name).chmod(0o644)
-        worker = folder / "worker.py"
         script = (
-            "import ctypes, os, runpy, sys; worker = runpy.run_path(sys.argv[1])\n"
+            "import ctypes, os, sys; sys.path.append(sys.argv[1]); from confined import filters\n"
             "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
-            "if sys.argv[3] == 'True': worker['filters'].drop_privileges(ctypes.CDLL(None))\n"
+            "if sys.argv[3] == 'True': filters.drop_privileges(ctypes.CDLL(None))\n"
             "os.execv(sys.argv[2], ['id', '-u'])\n"
         )
         command = [
@@ -56,7 +44,7 @@ def test_a_setuid_program_gains_nothing(
             "-S",
             "-c",
             script,
-            str(worker),
+            EVALUATION,
             str(program),
             str(dropped),
         ]

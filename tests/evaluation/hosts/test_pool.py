@@ -19,7 +19,6 @@ from regraph_kg.evaluation.hosts.pool import (
     JudgePool,
     JudgeProcess,
     JudgeRequest,
-    PoolOptions,
     Quiet,
     devices_here,
     needs_quiet,
@@ -45,7 +44,7 @@ def scaled(text: str, body: str = RIGHT) -> Candidate:
 
 @pytest.fixture
 def pool(cache: Path) -> Iterator[JudgePool]:
-    with JudgePool(cache, ["cpu"], PoolOptions(limits=SOON)) as pool:
+    with JudgePool(cache, ["cpu"], limits=SOON) as pool:
         yield pool
 
 
@@ -123,7 +122,7 @@ def test_a_killed_judge_costs_nothing_but_a_second_try(pool: JudgePool) -> None:
 def test_an_exception_ends_everything_at_once(cache: Path) -> None:
     before = children()
     with ThreadPoolExecutor(3) as threads:
-        pool = JudgePool(cache, ["cpu"], PoolOptions(limits=SOON))
+        pool = JudgePool(cache, ["cpu"], limits=SOON)
         futures = begun(threads, pool, "x")
         until(lambda: children() > before)
         pool.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
@@ -241,7 +240,7 @@ def test_each_visible_gpu_has_a_judge_and_reports_name_it(
     assert devices_here("cuda") == (0, 1)
     assert devices_here("openmp") == ("cpu",)
     problem = load_problem(problem_folder())
-    with JudgePool(cache, devices_here("cuda"), PoolOptions(limits=SOON)) as pool:
+    with JudgePool(cache, devices_here("cuda"), limits=SOON) as pool:
         codes = [scale_source(FROM_HOST, f"{KERNEL}// {number}") for number in range(6)]
         with ThreadPoolExecutor(6) as threads:
             asked = [threads.submit(pool.evaluate, Candidate("cuda", c), problem) for c in codes]

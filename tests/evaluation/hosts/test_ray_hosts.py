@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.evaluation.hosts.pool import PoolOptions
 from regraph_kg.evaluation.hosts.ray_hosts import RayJudges
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.models.evaluation import Candidate, Outcome
@@ -74,9 +73,7 @@ def host(cluster: Any) -> Iterator[Callable[[], Any]]:
 
 
 def fleet_of(cluster: Any, patience: float = LONGEST) -> RayJudges:
-    return RayJudges(
-        cluster.address, cache_here, PoolOptions(limits=SOON, tries=1), patience=patience
-    )
+    return RayJudges(cluster.address, cache_here, limits=SOON, patience=patience)
 
 
 def test_a_lost_host_costs_only_a_try_and_a_host_that_joins_is_used(

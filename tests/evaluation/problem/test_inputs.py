@@ -1,5 +1,6 @@
 """Inputs follow their seed and distribution; those of inputs.py are checked."""
 
+import shutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -8,10 +9,12 @@ import numpy as np
 import pytest
 
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation import confined
 from regraph_kg.evaluation.confined import probe
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem import custom_inputs as custom_module
 from regraph_kg.evaluation.problem import inputs
+from regraph_kg.evaluation.problem.custom_inputs import rest
 from regraph_kg.evaluation.problem.inputs import (
     Inputs,
     describe,
@@ -290,15 +293,8 @@ HOSTILE = {
         "import os; [os.write(n, bytes(2**20)) for n in range(3, 9) for _ in range(1024)]",
         "",
     ),
-    "gives no arrays": ("import os; os.write(3, b'[' * 60000); os._exit(0)", "nothing that can be"),
-    "gives too little": (
-        'import os; os.write(3, b\'[["x", "<f4", [7]]]\\n\'); os._exit(0)',
-        "x: ends after 0 bytes",
-    ),
-    "gives a type of its own": (
-        'import os; os.write(3, b\'[["x", "O", [7]]]\\n\'); os._exit(0)',
-        "x: dtype object, declared float32",
-    ),
+    "gives too much": ("import os; os.write(3, b'[' * 60000); os._exit(0)", "more bytes than"),
+    "gives too little": ("import os; os.write(3, b'[' * 20); os._exit(0)", "without a word"),
     "paints the terminal": (r"raise ValueError('\x1b[2Jpassed')", "ValueError:  [2Jpassed"),
 }
 
@@ -339,30 +335,15 @@ def test_a_generator_is_stopped_by_landlock_too(
 ) -> None:
     if any(f.name == "landlock" and not f.holds for f in probe.probe()):
         require("sandbox", "there is no landlock here")
-    code = generator_without(tmp_path, "hide_others")
-    monkeypatch.setattr(custom_module, "_GENERATOR", code)
+    copy = tmp_path / "confined"
+    shutil.copytree(confined.FOLDER, copy)
+    with (copy / "files.py").open("a") as file:
+        file.write("\n\ndef hide_others(*_: object) -> bool:\n    return False\n")
+    monkeypatch.setattr(confined, "FOLDER", str(copy))
+    rest()
     body = "open('/etc/passwd'); return {}"
     with pytest.raises(BadInput, match="Permission denied"):
         generate(custom(body), {"n": 7}, 0, 1)
-
-
-def generator_without(folder: Path, layer: str) -> Path:
-    """A generator like ours on a machine that refuses a layer of files.py."""
-    own = Path(probe.__file__).parent
-    for name in (
-        "generator.py",
-        "worker.py",
-        "files.py",
-        "own_root.py",
-        "landlock.py",
-        "seccomp.py",
-        "filters.py",
-        "calls.py",
-    ):
-        (folder / name).write_text((own / name).read_text())
-    with (folder / "files.py").open("a") as file:
-        file.write(f"\n\ndef {layer}(*_: object) -> bool:\n    return False\n")
-    return folder / "generator.py"
 
 
 ATTEMPTS = (

@@ -174,12 +174,12 @@ def test_a_killed_judge_takes_its_workers_with_it(cache: Path) -> None:
 
 
 def sleeping_workers(parent: int) -> list[int]:
-    """Children of `parent` that run worker.py: one that is just made or killed may be missing."""
+    """Children of `parent` that are workers: one that is just made or killed may be missing."""
     try:
         pids = children(parent)
     except OSError:
         return []
-    return [pid for pid in pids if "worker.py" in _command(pid)]
+    return [pid for pid in pids if "confined import worker" in _command(pid)]
 
 
 def _command(pid: int) -> str:
