@@ -1,7 +1,7 @@
 """The judge's machine: compilers, GPU, cores, the device's measured peaks, its health."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property, partial
@@ -201,15 +201,12 @@ class Machine:
         target, code = TARGETS[candidate.target], candidate.code
         if target.on_gpu or not has_threads(code):
             return Builds(plain, None, None)
-        flags = (*HOST_FLAGS, *target.flags)
-        makers: list[Callable[[], Path | Failure]] = [
-            lambda: self._compiler.perturbed(code, flags),
-            lambda: self._compiler.host(code, (*flags, *TRAPPING)),
-        ]
-        if not fixed_lengths(code, problem.entry):
-            del makers[1]
-        with ThreadPoolExecutor(len(makers)) as pool:
-            libraries = [*pool.map(lambda make: make(), makers)]
+        flags, compiler = (*HOST_FLAGS, *target.flags), self._compiler
+        with ThreadPoolExecutor(2) as pool:
+            asked = [pool.submit(compiler.perturbed, code, flags)]
+            if fixed_lengths(code, problem.entry):
+                asked.append(pool.submit(compiler.host, code, (*flags, *TRAPPING)))
+        libraries = [each.result() for each in asked]
         built = [
             None if isinstance(library, Failure) else replace(plain, candidate=library)
             for library in libraries

@@ -80,5 +80,6 @@ def file_errors(path: object, remedy: str, kind: type[RegraphError] = BadInput) 
 def first_mistake(error: "ValidationError", whole: str = "") -> str:
     """The first mistake of a value with its place, which is `whole` where it has no field."""
     first = error.errors()[0]
-    place, text = ".".join(map(str, first["loc"])) or whole, first["msg"]
-    return f"{place}: {text}".removeprefix(": ").replace(": Value error, ", ": ", 1)
+    place = ".".join(map(str, first["loc"])) or whole
+    text = first["msg"].removeprefix("Value error, ")
+    return f"{place}: {text}" if place else text

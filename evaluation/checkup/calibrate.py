@@ -20,8 +20,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import cached_property
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
@@ -77,7 +75,7 @@ class Calibration:
         return self.lower >= MARGIN
 
 
-class Trials:
+class Trials(ExitStack):
     """A problem's serial code in its orders, and its reference: processes and truths, open.
 
     A context manager. Raises `BadInput` where one of them does not compile or fails.
@@ -86,6 +84,7 @@ class Trials:
     def __init__(
         self, problem: Problem, compiler: Compiler, limits: JudgeLimits | None = None, seed: int = 1
     ) -> None:
+        super().__init__()
         limits = limits or JudgeLimits()
         self.problem, self.seed = problem, seed
         self.shapes = _shapes(problem, seed)
@@ -102,18 +101,10 @@ class Trials:
             self.orders = [_order(problem, compiler, code, every, limits) for code in codes]
             for order in self.orders:
                 stack.enter_context(closing(order))
-            self._stack = stack.pop_all()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
-    ) -> None:
-        self._stack.close()
+            self.push(stack.pop_all())
 
     @cached_property
-    def calibration(self) -> "Calibration":
+    def calibration(self) -> Calibration:
         """Both margins, and the serial code's time."""
         return _measured(self)
 

@@ -26,7 +26,6 @@ from regraph_kg.evaluation.checkup.findings import (
     ProblemFinding,
     checked_once,
     error,
-    is_new,
     note,
 )
 from regraph_kg.evaluation.checkup.signature import mismatch
@@ -45,8 +44,6 @@ from regraph_kg.evaluation.problem.problem import (
 from regraph_kg.evaluation.problem.rewrite import to_double
 from regraph_kg.evaluation.problem.rows import rows_of
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
-
-__all__ = ["Checker", "Checkup", "is_new"]
 
 _ROUNDING, _LONG = 2.0**33, 2.0**24
 """Operations in a row beyond which a difference is no rounding (a tenth of the value in fp32); and

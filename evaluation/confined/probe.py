@@ -18,10 +18,9 @@ import re
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from . import command, files, filters, landlock, seccomp, worker
 from .calls import FLAVOURS
@@ -35,8 +34,7 @@ _WITHOUT_LANDLOCK = {
 _RECIPE = "run the judge in the container of docker/worker.Dockerfile"
 
 
-@dataclass(frozen=True, slots=True)
-class Feature:
+class Feature(NamedTuple):
     """One confinement: whether it holds here, the evidence, the remedy (both one line)."""
 
     name: str
@@ -47,12 +45,10 @@ class Feature:
 
 def probe() -> tuple[Feature, ...]:
     """Try every confinement in a child of its own; at most 20 s each, usually 0.3 s in all."""
-    features = tuple(_probe(name) for name in _PROBES)
-    files_closed = next(feature.holds for feature in features if feature.name == "landlock")
-    return (*features, _user(files_closed))
+    return tuple(_probe(name, remedy) for name, (_, remedy) in _PROBES.items())
 
 
-def _probe(name: str) -> Feature:
+def _probe(name: str, remedy: str) -> Feature:
     try:
         child = subprocess.run(
             command("probe", name),
@@ -63,24 +59,10 @@ def _probe(name: str) -> Feature:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Feature(name, False, f"could not be tried: {error}"[:200], _REMEDIES[name])
+        return Feature(name, False, f"could not be tried: {error}"[:200], remedy)
     output = " ".join((child.stdout or child.stderr).split()[-20:])[:200]
     text = output or (f"the child ended with {child.returncode}" if child.returncode else "holds")
-    return Feature(name, child.returncode == 0, text, _REMEDIES[name])
-
-
-def _user(files_closed: bool) -> Feature:
-    """Root gives up its capabilities in a worker, but still owns root's files."""
-    if os.geteuid() != 0:
-        return Feature("user", True, "an ordinary user", "")
-    if files_closed:
-        return Feature("user", True, "root; landlock keeps root's files closed", "")
-    return Feature(
-        "user",
-        False,
-        "root, and without landlock a candidate reads what root may read",
-        f"run as an ordinary user, or {_RECIPE}",
-    )
+    return Feature(name, child.returncode == 0, text, remedy)
 
 
 def _seccomp(libc: ctypes.CDLL) -> str:
@@ -107,14 +89,8 @@ def _landlock(libc: ctypes.CDLL) -> str:
         sys.exit(f"the kernel has none ({reason}): {_WITHOUT_LANDLOCK[hidden]}")
     _refused("reading a file", lambda: os.open(__file__, os.O_RDONLY))
     os.close(os.open("/dev/zero", os.O_RDONLY))
-    missing = [
-        right
-        for right, since in (
-            ("TCP", landlock.TCP_SINCE),
-            ("signals", landlock.SCOPES_SINCE),
-        )
-        if abi < since
-    ]
+    known = {"TCP": landlock.TCP_SINCE, "signals": landlock.SCOPES_SINCE}
+    missing = [right for right, since in known.items() if abi < since]
     old = f", too old for {' and '.join(missing)}: seccomp alone stops these" if missing else ""
     return f"ABI {abi}{old}"
 
@@ -177,13 +153,6 @@ def _hidden_memory(libc: ctypes.CDLL) -> str:
     return "our memory and environment are closed to others"
 
 
-def _file_limits(libc: ctypes.CDLL) -> str:
-    with tempfile.TemporaryFile() as file:
-        worker.limit(60, 0)
-        _refused("growing a file", lambda: os.write(file.fileno(), b"x"), errno.EFBIG)
-    return "no file grows"
-
-
 def _has_network() -> bool:
     """Whether any route leads out of this machine or container."""
     routes = Path("/proc/net/route").read_text().splitlines()[1:]
@@ -212,30 +181,31 @@ def _require(good: object, otherwise: str) -> None:
         sys.exit(otherwise)
 
 
-_Probe = Callable[[ctypes.CDLL], str]
-_PROBES: dict[str, _Probe] = {
-    "seccomp": _seccomp,
-    "landlock": _landlock,
-    "namespaces": _namespaces,
-    "own root": _own_root,
-    "privileges": _privileges,
-    "memory files": _memfd,
-    "hidden memory": _hidden_memory,
-    "file limits": _file_limits,
+_PROBES: dict[str, tuple[Callable[[ctypes.CDLL], str], str]] = {
+    "seccomp": (
+        _seccomp,
+        f"a kernel with CONFIG_SECCOMP_FILTER on x86_64 or aarch64; else {_RECIPE}",
+    ),
+    "landlock": (
+        _landlock,
+        f"Linux 5.13 or later, started with landlock in its lsm= list; else {_RECIPE}",
+    ),
+    "namespaces": (
+        _namespaces,
+        "sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone=1 and"
+        f" kernel.apparmor_restrict_unprivileged_userns=0; else {_RECIPE}",
+    ),
+    "own root": (_own_root, "as for namespaces, or landlock, which does as well"),
+    "privileges": (_privileges, f"Linux 3.5 or later; else {_RECIPE}"),
+    "memory files": (_memfd, "sysctl vm.memfd_noexec=0; candidates cannot be loaded without"),
+    "hidden memory": (
+        _hidden_memory,
+        f"do not run the judge where other processes may trace it; else {_RECIPE}",
+    ),
 }
-_REMEDIES = {
-    "seccomp": f"a kernel with CONFIG_SECCOMP_FILTER on x86_64 or aarch64; else {_RECIPE}",
-    "landlock": f"Linux 5.13 or later, started with landlock in its lsm= list; else {_RECIPE}",
-    "namespaces": "sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone=1 and"
-    f" kernel.apparmor_restrict_unprivileged_userns=0; else {_RECIPE}",
-    "own root": "as for namespaces, or landlock, which does as well",
-    "privileges": f"Linux 3.5 or later; else {_RECIPE}",
-    "memory files": "sysctl vm.memfd_noexec=0; candidates cannot be loaded without",
-    "hidden memory": f"do not run the judge where other processes may trace it; else {_RECIPE}",
-    "file limits": f"a writable TMPDIR, where they can be tried; else {_RECIPE}",
-}
+"""Probes by name, and what to do where one fails."""
 
 
 def start(name: str) -> None:
     """Entry point of a child."""
-    sys.stdout.write(_PROBES[name](ctypes.CDLL(None, use_errno=True)))
+    sys.stdout.write(_PROBES[name][0](ctypes.CDLL(None, use_errno=True)))

@@ -44,7 +44,7 @@ from regraph_kg.evaluation.evaluate import Judge, unmeasured
 from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.evaluation.gpu.device import Gpu, cores_of, find_gpus, pinned
 from regraph_kg.evaluation.machine import Machine
-from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem
+from regraph_kg.evaluation.problem.problem import AnyProblem, Problem
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.slots import SessionRules
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
@@ -363,9 +363,9 @@ class JudgePool(Judges):
         request: JudgeRequest,
     ) -> EvalReport:
         """Have a device's process judge one, in the quiet that it needs."""
-        problem, seconds = request.problem, _DEADLINE_SECONDS
-        if isinstance(problem, ProjectProblem):
-            seconds += problem.longest_seconds
+        problem = request.problem
+        # a project's commands may take hours, each by a limit of its own
+        seconds = _DEADLINE_SECONDS if isinstance(problem, Problem) else None
         opened = (device, problem.name) in self._opened  # its serial code is timed
         alone = needs_quiet(request, opened=opened, own_cores=self._own[device] is not None)
         with self._quiet.work(alone=alone):

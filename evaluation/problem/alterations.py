@@ -36,6 +36,7 @@ from regraph_kg.evaluation.problem.inputs import distributions
 from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes
 from regraph_kg.evaluation.problem.types import Alteration, parts
 
+_TINY = 1e-12
 _EXPONENTS = (24, 36), (10, 14)  #: of huge values: two tries, as squares leave fp32 from 1e19 on
 _OUTLIERS = 1 / 1000
 _SMALL_BITS = 16
@@ -195,7 +196,7 @@ TWICE: frozenset[Alteration] = frozenset({"huge", "huge negative", "outliers", "
 _ALTERATIONS: Mapping[Alteration, Callable[[_Lot, Argument, Array], None]] = {
     "small": partial(_scaled, factor=1e-3, half=0.1),
     "large": partial(_scaled, factor=1e3, half=10.0),
-    "tiny": partial(_scaled, factor=1e-12, half=1.0),
+    "tiny": partial(_scaled, factor=_TINY, half=1.0),
     "coarse": _coarse,
     "equal": _equal,
     "ascending": lambda lot, arg, flat: flat.sort(),

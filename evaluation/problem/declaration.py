@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import (
     AfterValidator,
+    ConfigDict,
     Discriminator,
     Field,
     NonNegativeInt,
@@ -64,6 +65,14 @@ class Table(Frozen):
             meant = f"did you mean {' or '.join(near)}?" if near else f"they are {', '.join(known)}"
             raise ValueError(f"{unknown[0]}: no such field; {meant}")
         return content
+
+
+class Declared(Table):
+    """The top of a file that belongs to a problem."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    schema_version: Literal[1] = Field(alias="schema")
 
 
 class SumRule(Table):

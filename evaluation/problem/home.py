@@ -10,11 +10,9 @@ import hashlib
 import os
 import tomllib
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import (
-    ConfigDict,
-    Field,
     NonNegativeInt,
     PositiveInt,
     StringConstraints,
@@ -24,8 +22,7 @@ from pydantic import (
 
 from regraph_kg import regular
 from regraph_kg.errors import BadInput, first_mistake
-from regraph_kg.evaluation.problem.declaration import Identifier
-from regraph_kg.models.base import Frozen
+from regraph_kg.evaluation.problem.declaration import Declared, Identifier
 
 FILE = "home.toml"
 _MOST_BYTES = 2**20
@@ -33,12 +30,9 @@ Range = tuple[NonNegativeInt, NonNegativeInt]
 """Bytes of the user's file: the first, and the first one after."""
 
 
-class Home(Frozen):
+class Home(Declared):
     """A function of a user's file, and the texts with which it calls a candidate's entry."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-    schema_version: Literal[1] = Field(alias="schema")
     file: str  #: the user's file: relative to the problem's folder where possible, else absolute
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
     """Digest of that file's bytes when the problem was made; no edit fits another content."""

@@ -5,10 +5,9 @@ Not covered: whether a declaration is true (checkup.py looks).
 
 import tomllib
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from pydantic import (
-    ConfigDict,
     Field,
     PositiveInt,
     ValidationError,
@@ -23,6 +22,7 @@ from regraph_kg.evaluation.problem.declaration import (
     Argument,
     CheapCheck,
     ConditionedRule,
+    Declared,
     DeclaredWork,
     Identifier,
     Precision,
@@ -30,7 +30,6 @@ from regraph_kg.evaluation.problem.declaration import (
     Returned,
     SizesTable,
     SumRule,
-    Table,
     Tolerance,
     shape_text,
 )
@@ -78,12 +77,9 @@ _MOST_TEXT_BYTES = 2**20
 _OPTIONAL_FILES = {"reference_code": "reference.cpp", "inputs_code": "inputs.py"}
 
 
-class Problem(Table):
+class Problem(Declared):
     """One problem: its declaration (problem.toml), its code, where it lies."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-    schema_version: Literal[1] = Field(alias="schema")
     name: ProblemName
     entry: Identifier
     metric: Metric = "call"

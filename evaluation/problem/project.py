@@ -18,13 +18,13 @@ import stat
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, StringConstraints, field_validator
+from pydantic import Field, StringConstraints, field_validator
 
 from regraph_kg import regular
 from regraph_kg.errors import BadInput, file_errors
-from regraph_kg.evaluation.problem.declaration import Identifier, ProblemName, Table
+from regraph_kg.evaluation.problem.declaration import Declared, Identifier, ProblemName, Table
 from regraph_kg.models.base import Metric
 from regraph_kg.models.target import ON_CPU, Target
 from regraph_kg.models.text import plain
@@ -79,12 +79,9 @@ class Commands(Table):
         return path.as_posix()
 
 
-class _Declared(Table):
+class _Declared(Declared):
     """Fields of problem.toml itself."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-    schema_version: Literal[1] = Field(alias="schema")
     name: ProblemName
     entry: Identifier  #: the function of `file` that is made faster
     commands: Commands
@@ -107,12 +104,6 @@ class ProjectProblem(_Declared):
     def home(self) -> Path:
         """The file that a candidate replaces, absolute."""
         return Path(self.folder) / self.commands.file
-
-    @property
-    def longest_seconds(self) -> float:
-        """What the commands of one judging may take, by their limits, the first time included."""
-        commands = self.commands
-        return 3 * commands.build_seconds + 2 * commands.test_seconds + 60 * commands.bench_seconds
 
     def signature(self) -> str:
         """The function's head as it stands in the file; "" where none is found."""
@@ -299,10 +290,8 @@ def _python_function(text: str, name: str) -> tuple[int, int, int] | None:
         nodes = list(ast.walk(ast.parse(text)))
     except (SyntaxError, ValueError, RecursionError):
         return None
-    # Lines as the parser counts them: a form feed ends none.
-    starts = list(
-        itertools.accumulate((len(line) + 1 for line in text.encode().split(b"\n")), initial=0)
-    )
+    lines = text.encode().splitlines(keepends=True)  # of bytes: as the parser counts them
+    starts = [*itertools.accumulate(map(len, lines), initial=0)]
     for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
             first, last = node.body[0], node.body[-1]

@@ -34,7 +34,7 @@ from regraph_kg.settings import Settings
 from regraph_kg.wiring.problems import beats_shipped, check_problem, chosen_problem, first_use
 
 if TYPE_CHECKING:  # numpy comes with it, which a search does not need
-    from regraph_kg.evaluation.checkup.checkup import Checkup
+    from regraph_kg.evaluation.checkup.findings import Checkup
 
 
 @dataclass(slots=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.evaluation.checkup import checkup
-from regraph_kg.evaluation.checkup.checkup import Checker, Checkup, _mend, is_new
-from regraph_kg.evaluation.checkup.findings import ProblemFinding
+from regraph_kg.evaluation.checkup.checkup import Checker, _mend
+from regraph_kg.evaluation.checkup.findings import Checkup, ProblemFinding, is_new
 from regraph_kg.evaluation.checkup.signature import mismatch
 from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc

@@ -136,7 +136,7 @@ MISTAKES = [
         'entry = "scale"\nreturns = { type = "float16" }',
         "returns: float16 is for",
     ),
-    ('entry = "scale"', 'entry = "scale"\nreturns = { typ = "int32" }', "returns.typ"),
+    ('entry = "scale"', 'entry = "scale"\nreturns = { typ = "int32" }', "returns: typ: no such"),
     ('role = "in"', 'role = "in"\ncount = "n"', "count and order are for outputs"),
     ('role = "out"', 'role = "out"\ncount = "n"', "count 'n' is no output"),
     ('role = "out"', 'role = "out"\ncount = "y"', "count 'y' is no output"),

@@ -82,7 +82,7 @@ def bare_python(problem: Path) -> None:
         (lambda p: projects.edit(p, "[commands]", "args = []\n[commands]"), "args"),
         (
             lambda p: projects.edit(p, "[commands]", '[commands]\nresult = "fixed"'),
-            "commands.result",
+            "commands: result: no such",
         ),
         (
             lambda p: projects.edit(p, "[commands]", '[commands]\nreadable = ["/"]'),
