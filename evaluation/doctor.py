@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -165,15 +166,11 @@ def _memory() -> Found:
 
 
 def _clock() -> Found:
-    cost = min(_clock_cost() for _ in range(1000))
+    readings = [time.perf_counter_ns() for _ in range(1000)]
+    cost = min(after - before for before, after in pairwise(readings))
     source = _CLOCK.read_text(encoding="ascii").strip() if _CLOCK.exists() else "unknown source"
     steady = source in _STEADY_CLOCKS or not _CLOCK.exists()
     return cost < _SLOW_CLOCK_NS and steady, f"{source}, {cost} ns a reading"
-
-
-def _clock_cost() -> int:
-    start = time.perf_counter_ns()
-    return time.perf_counter_ns() - start
 
 
 def _folder(folder: Path, *, loads: bool = False) -> Found:

@@ -177,8 +177,9 @@ def look_at(result: Calibration, trials: Trials, case: Case, orders: Sequence[Ru
             result.own, result.wrong = worst, fault(problem, outputs, truths, POISON) or ""
             result.where = f"{shape_text(case.sizes)} ({describe(problem, case.variant)})"
         result.honest = max(result.honest, worst)
-        placed = truths if worst <= 1 else _as_they_lie(problem, truths)
-        _allow(result, problem, case, outputs, placed)
+        # wrong rows of any order cannot be matched with right ones
+        placed = {a.name for a in problem.results if worst <= 1 or not (a.count or a.order)}
+        _allow(result, problem, case, outputs, {name: truths[name] for name in placed & {*truths}})
 
 
 def _allow(
@@ -199,12 +200,6 @@ def _allow(
         off, ratio = _errors(outputs[arg.name], ExpectedOutput(truth.values, allowed, truth.at))
         result.off = max(result.off, off)
         result.terms = max(result.terms, (MARGIN * ratio) ** 2)
-
-
-def _as_they_lie(problem: Problem, truths: Mapping[str, Expected]) -> Mapping[str, Expected]:
-    """Truths except those of rows in any order: wrong rows cannot be matched with right ones."""
-    placed = {arg.name for arg in problem.results if not (arg.count or arg.order)}
-    return {name: truth for name, truth in truths.items() if name in placed}
 
 
 def _declared(trials: Trials, case: Case) -> Fill:
@@ -267,17 +262,13 @@ def _worst(outputs: Mapping[str, KeptOutput], truths: Mapping[str, Expected]) ->
         if not isinstance(truth, ExpectedOutput):
             worst = max(worst, math.inf if truth.fault(name, outputs[name]) else 0.0)
         elif is_rounded(truth.values):
-            worst = max(worst, _errors(outputs[name], truth)[1], _of_blocks(outputs[name], truth))
+            output = outputs[name]
+            worst = max(worst, _errors(output, truth)[1])
+            if truth.blocks is not None and isinstance(output, np.ndarray | Sampled):
+                worst = max(worst, float(np.max(truth.blocks.errors(output), initial=0.0)))
         else:
             worst = max(worst, math.inf if mismatch(name, outputs[name], truth, 0) else 0.0)
     return worst
-
-
-def _of_blocks(output: KeptOutput, truth: ExpectedOutput) -> float:
-    """Largest error of the sums of a sampled output's blocks, in what is allowed."""
-    if truth.blocks is None or not isinstance(output, np.ndarray | Sampled):
-        return 0.0
-    return float(np.max(truth.blocks.errors(output), initial=0.0))
 
 
 def _errors(output: KeptOutput, truth: ExpectedOutput) -> tuple[float, float]:

@@ -9,6 +9,7 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -39,18 +40,14 @@ class ProblemFinding(Frozen):
         return f"{self.about}: {self.text}" + (f"; write: {self.write}" if self.write else "")
 
 
-def error(about: str, text: str, write: str = "") -> ProblemFinding:
-    return ProblemFinding(severity="error", about=about, text=_line(text), write=_line(write))
+def _finding(severity: Severity, about: str, text: str, write: str = "") -> ProblemFinding:
+    text, write = (" ".join(each.split()) for each in (text, write))
+    return ProblemFinding(severity=severity, about=about, text=text, write=write)
 
 
-def note(about: str, text: str, write: str = "") -> ProblemFinding:
-    """A finding that does not stop a search."""
-    return ProblemFinding(severity="note", about=about, text=_line(text), write=_line(write))
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
-
+error = partial(_finding, "error")
+note = partial(_finding, "note")
+"""Makes a finding that does not stop a search."""
 
 _FINDINGS = TypeAdapter(tuple[ProblemFinding, ...])
 

@@ -161,7 +161,7 @@ def confine(libc: ctypes.CDLL, orders: CompileOrders, apart: bool) -> list[str]:
     if "landlock" in requested and landlock.restrict(libc, openable(orders)):
         active.append("landlock")
     limit(orders)
-    if "seccomp" in requested and refused.filter_calls(libc, filters.architecture(), apart):
+    if "seccomp" in requested and filters.install(libc, lambda at: refused.program(at, apart)):
         active.append("seccomp")
     return active
 

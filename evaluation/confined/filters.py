@@ -12,6 +12,10 @@ import ctypes
 import os
 import struct
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable  # which takes milliseconds
+
 EPERM, ENOTTY, ENOSYS = 1, 25, 38
 PR_SET_SECCOMP = 22
 PR_SET_NO_NEW_PRIVS = 38
@@ -35,8 +39,15 @@ def drop_privileges(libc: ctypes.CDLL) -> None:
         libc.syscall(CAPSET_CALL[machine], struct.pack("<Ii", 0x20080522, 0), bytes(24))
 
 
-def install(libc: ctypes.CDLL, machine: int, code: bytes) -> bool:
-    """Hold this process's threads, and all they start, to a filter; whether the kernel does."""
+def install(libc: ctypes.CDLL, program: "Callable[[int], bytes]") -> bool:
+    """Hold this process's threads, and all they start, to a filter; whether the kernel does.
+
+    `program` makes it for a column of the tables of system calls.
+    """
+    machine = architecture()
+    if machine is None:
+        return False
+    code = program(machine)
     buffer = ctypes.create_string_buffer(code)
     filter_ = struct.pack("@HP", len(code) // 8, ctypes.addressof(buffer))
     every_thread = 1

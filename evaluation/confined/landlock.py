@@ -26,7 +26,6 @@ RIGHTS_BY_ABI = (0x1FFF, 0x3FFF, 0x7FFF, 0x7FFF, 0xFFFF)
 """Rights over files that ABI 1, 2, ... knows: 2 added moving, 3 truncating, 5 ioctl of devices."""
 ALL_RIGHTS = RIGHTS_BY_ABI[-1]
 TCP_SINCE, SCOPES_SINCE, QUIET_SINCE = 4, 6, 7
-NEWEST_ABI = 7
 KEPT_OPEN = 200  # first descriptor that keeps the kernel from forgetting an inode of /proc
 PR_SET_NO_NEW_PRIVS = 38
 
@@ -36,15 +35,12 @@ def abi(libc: ctypes.CDLL) -> int:
     return int(libc.syscall(CREATE_RULESET_CALL, None, 0, 1))
 
 
-def restrict(
-    libc: ctypes.CDLL, rules: "Iterable[tuple[str, int]]", newest: int = NEWEST_ABI
-) -> bool:
+def restrict(libc: ctypes.CDLL, rules: "Iterable[tuple[str, int]]") -> bool:
     """Refuse every file but those at or below these paths, with these rights; False: no landlock.
 
-    Refuses TCP, signals to others and abstract sockets as well, where the kernel can. `newest` is
-    the last ABI to use, for tests of what older kernels leave.
+    Refuses TCP, signals to others and abstract sockets as well, where the kernel can.
     """
-    version = min(abi(libc), newest)
+    version = abi(libc)
     if version < 1:
         return False
     handled = RIGHTS_BY_ABI[min(version, len(RIGHTS_BY_ABI)) - 1]

@@ -1,13 +1,10 @@
 """System calls that compilers are refused, as a seccomp filter.
 
 Standard library only. Compilers start processes and write files, so that this is a list of refused
-calls: those that reach other processes, the
-network, the kernel's keys and tables, or namespaces.
+calls: those that reach other processes, the network, the kernel's keys and tables, or namespaces.
 
 Not covered: calls of kernels to come; machines that are neither x86_64 nor aarch64.
 """
-
-import ctypes
 
 from . import filters
 
@@ -77,18 +74,12 @@ CLONE3_CALL = (435, 435)
 """Reported as not implemented, so that libc falls back to clone, whose flags a filter can see."""
 
 
-def filter_calls(libc: ctypes.CDLL, machine: int | None, apart: bool) -> bool:
-    """Refuse the calls above to this process and all that it starts; `machine`: a column.
+def program(machine: int, apart: bool) -> bytes:
+    """The filter: calls that are not named here are let through.
 
-    `apart`: it sees no process but its own, and ends with the first of them.
+    `apart`: a process sees no others but its own, and ends with the first of them.
     """
-    if machine is None:
-        return False
-    return filters.install(libc, machine, program(machine, ALONE if apart else frozenset()))
-
-
-def program(machine: int, allowed: frozenset[str] = frozenset()) -> bytes:
-    """The filter: calls that are not named here are let through."""
+    allowed = ALONE if apart else frozenset()
     rules = filters.beginning(machine)
     for name, numbers in DENIED.items():
         if name not in allowed:

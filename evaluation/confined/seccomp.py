@@ -84,10 +84,7 @@ def looks(flavour: str, pid: int) -> Mapping[str, tuple[Instructions, ...]]:
 
 def confine(libc: ctypes.CDLL, flavour: str) -> bool:
     """Allow the calls of a flavour only, in every thread, for good; whether the kernel does."""
-    machine = filters.architecture()
-    if machine is None:
-        return False
-    return filters.install(libc, machine, program(machine, os.getpid(), flavour))
+    return filters.install(libc, lambda machine: program(machine, os.getpid(), flavour))
 
 
 def program(machine: int, pid: int, flavour: str) -> bytes:

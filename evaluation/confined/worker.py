@@ -43,7 +43,6 @@ SECCOMP, LANDLOCK, NAMESPACES, OWN_ROOT, SEALED = 1, 2, 4, 8, 16
 MSEAL_CALL = 462
 SEALED_LIBRARIES = ("libc.so", "libcudart.so", "ld-linux")
 QUEUED_SIGNALS = 64  # all of this user's share a queue, which a candidate could fill
-NEWEST_ABI = landlock.NEWEST_ABI
 PR_SET_PDEATHSIG = 1
 SIGKILL = 9
 
@@ -73,7 +72,6 @@ class WorkerOrders:
     tool: bool = False  # a tool watches, whose library in this process must speak to it
     own_root: bool = True
     sealed: bool = True
-    landlock_abi: int = NEWEST_ABI  # the last one to use: tests see what older kernels leave
 
     @property
     def flavour(self) -> str:
@@ -103,8 +101,7 @@ def main(orders: WorkerOrders) -> None:
     if orders.sandbox:
         filters.drop_privileges(libc)
     if orders.landlock:
-        paths = files.openable(orders.cuda)
-        layers |= LANDLOCK * landlock.restrict(libc, paths, orders.landlock_abi)
+        layers |= LANDLOCK * landlock.restrict(libc, files.openable(orders.cuda))
     opened = harness.regraph_open(orders.descriptor, ctypes.c_uint64(orders.bytes))
     if opened:
         sys.exit(f"harness: cannot open the shared memory or device (step {opened})")

@@ -186,24 +186,26 @@ class Returned(Table):
 _WHOLE = 2**53  #: up to here floats hold every whole number
 
 
-def _within(kind: Type, limits: tuple[float, float]) -> tuple[float, float]:
-    """The part of a range that a type has; raises `ValueError` where that is nothing."""
-    if is_inexact(kind):
-        return limits
-    info = np.iinfo(dtype_of(kind))
-    least, most = (0, 1) if kind == "bool" else (info.min, info.max)
-    low, high = max(limits[0], least), min(limits[1], most)
-    if low > high:
-        raise ValueError(f"range holds no {kind}")
-    return low, high
-
-
 def _limits(kind: Type) -> tuple[float, float]:
     """The least and the largest value of a type."""
     if kind == "bool":
         return 0, 1
-    info = np.finfo(dtype_of(kind)) if is_inexact(kind) else np.iinfo(dtype_of(kind))
-    return float(info.min), float(info.max)
+    if is_inexact(kind):
+        floats = np.finfo(dtype_of(kind))
+        return float(floats.min), float(floats.max)
+    whole = np.iinfo(dtype_of(kind))
+    return whole.min, whole.max
+
+
+def _within(kind: Type, limits: tuple[float, float]) -> tuple[float, float]:
+    """The part of a range that a type has; raises `ValueError` where that is nothing."""
+    if is_inexact(kind):
+        return limits
+    least, most = _limits(kind)
+    low, high = max(limits[0], least), min(limits[1], most)
+    if low > high:
+        raise ValueError(f"range holds no {kind}")
+    return low, high
 
 
 def _require_range(kind: Type, limits: tuple[float, float]) -> None:
@@ -289,8 +291,6 @@ class Argument(Table):
         if kind == "c" and "sorted" in self.values:
             raise ValueError('values "sorted": complex numbers have no order')
         limits = _numbers(self.range)
-        if self.type == "bool" and limits and not 0 <= min(limits) <= max(limits) <= 1:
-            raise ValueError("range of a bool lies within [0, 1]")
         if limits and not self.fields:
             _require_range(self.type, limits)
         if self.value is not None:

@@ -204,9 +204,9 @@ def test_each_layer_alone_stops_it(tried: Tried, case: Case, layer: str) -> None
 def on_landlock(abi: int) -> tuple[str, ...]:
     """A command that has a worker use an older landlock."""
     script = (
-        "import json, os, sys; *command, orders = sys.argv[2:]\n"
-        "orders = json.dumps(json.loads(orders) | {'landlock_abi': int(sys.argv[1])})\n"
-        "os.execv(command[0], [*command, orders])\n"
+        "import sys; sys.path.append(sys.argv[-2]); from confined import landlock, worker\n"
+        "landlock.abi = lambda _: int(sys.argv[1])\n"
+        "worker.start(sys.argv[-1])\n"
     )
     return (sys.executable, "-I", "-S", "-B", "-c", script, str(abi))
 

@@ -175,7 +175,7 @@ def test_what_honest_code_calls_is_listed() -> None:
 
 
 def test_compilers_are_refused_what_reaches_others_and_nothing_else(machine: int) -> None:
-    code = refused.program(machine)
+    code = refused.program(machine, apart=False)
     numbers = {numbers[machine] for numbers in refused.DENIED.values()} - {None}
     clone3, clone = refused.CLONE3_CALL[machine], refused.CLONE_CALL[machine]
     answers = {call: answer(code, machine, call) for call in EVERY_CALL}
@@ -187,6 +187,6 @@ def test_compilers_are_refused_what_reaches_others_and_nothing_else(machine: int
 
 
 def test_compilers_apart_from_others_may_signal_and_group_their_own(machine: int) -> None:
-    code = refused.program(machine, refused.ALONE)
+    code = refused.program(machine, apart=True)
     for name in refused.ALONE:
         assert answer(code, machine, refused.DENIED[name][machine] or 0) == ALLOWED

@@ -129,7 +129,7 @@ MISTAKES = [
     ),
     ('type = "float32"\nrole = "in"\nvalue', 'type = "float16"\nrole = "in"\nvalue', "for arrays"),
     ('type = "float32"', 'type = "complex64"\nvalues = ["sorted"]', "have no order"),
-    ('type = "float32"', 'type = "bool"\nrange = [0, 2]', "range of a bool lies within [0, 1]"),
+    ('type = "float32"', 'type = "bool"\nrange = [0, 2]', "more than bool has: 0 to 1"),
     ('type = "int32"', 'type = "bool"', "needs an integer type"),
     (
         'entry = "scale"',
