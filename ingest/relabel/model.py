@@ -1,12 +1,12 @@
 """The stage "model": a language model sorts names, into known techniques and into new ones.
 
 It is asked which names of a batch mean the same technique, of the set of all names that the other
-stages leave, batched by nearness; so that its answers depend on that set alone. Where there were
-several batches, it is asked once more, which of their new groups are the same.
+stages leave, batched by nearness; so that its answers depend on that set alone. New names of two
+batches stay apart (a second round over these changed nothing that was measured).
 
 Its answers are not trusted: one counts only as a whole, if it fits the schema, names known
-techniques alone and puts no name in two groups. Where two answers contradict each other, nothing is
-merged. Names, notes and code are quoted as data; notes that speak to the reader are left out.
+techniques alone and puts no name in two groups. Names, notes and code are quoted as data; notes
+that speak to the reader are left out.
 """
 
 import json
@@ -16,8 +16,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
 from pathlib import Path
 from string import Template
 from typing import Annotated
@@ -25,7 +23,6 @@ from typing import Annotated
 from pydantic import Field, StringConstraints, ValidationError
 
 from regraph_kg.ingest.relabel.aliases import (
-    LONGEST_DIFF,
     LONGEST_NOTE,
     LabelVerdict,
     NameUse,
@@ -44,9 +41,8 @@ NEW = "new"
 LONGEST_LABEL, LONGEST_COINED, LONGEST_DEFINITION = 200, 80, 400
 ANSWER_ROOM = 800  # characters of an answer for each name; more than the schema leaves room for
 MOST_ALIASES, MOST_SHOWN = 6, 4  # aliases of a candidate, and names of one bundle, in the prompt
-MOST_NAMES, MOST_GROUPS = 40, 64  # names in a first prompt, groups in a second one
+MOST_NAMES = 40  # names in a prompt
 NEAREST, MOST_KNOWN = 10, 72  # techniques that a name brings into its prompt, and all there
-SECOND = -1  # number of the second round's batches
 _FOLDER = Path(__file__).parents[1] / "prompts"
 _Line = StringConstraints(strip_whitespace=True, pattern=r"^[^\x00-\x1f\x7f]*$")
 
@@ -77,12 +73,10 @@ class SortingAnswer(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Bundles that an answer calls one technique, and their batches."""
+    """Bundles that an answer calls one technique."""
 
     bundles: tuple[Bundle, ...]
     answer: NameGroup
-    batches: tuple[int, ...]
-    pending: bool = False
 
     @property
     def lead(self) -> Bundle:
@@ -107,84 +101,38 @@ class Sorter:
         for steering in (False, True):
             names = [bundle for bundle in ordered if addresses(bundle.labels[0]) == steering]
             # Alike names in one prompt: only names that are seen together can be put together.
-            parts += self._alike(names, MOST_NAMES)
+            uses = [(bundle.labels[0], bundle.use) for bundle in names]
+            texts = [f"{name}. {use.reasoning} {use.detail} {use.diff}" for name, use in uses]
+            alike = alike_parts(texts, MOST_NAMES, self._embedder)
+            parts += [[names[number] for number in part] for part in alike]
         # One name and nothing that it could mean: there is nothing to ask.
         return [part for part in parts if len(part) > 1 or _known(part)]
 
     def __call__(self, target: Target, bundles: Sequence[Bundle]) -> Iterator[LabelVerdict]:
         """A verdict on each label of `bundles`, in no order."""
-        groups = [
-            group
-            for number, batch in enumerate(self.batches(bundles))
-            for group in self._ask(target, batch, _known(batch), number)
-        ]
-        # The second round depends on all answers of the first.
-        if not any(group.pending for group in groups):
-            groups = self._joined(target, groups)
-        yield from self._verdicts(target, groups)
-
-    def finish(self) -> None:
-        """Raise `AnswersPending` where answers are to come by file."""
-        self._model.finish()
-
-    def _alike(self, bundles: Sequence[Bundle], most: int) -> list[list[Bundle]]:
-        uses = [(bundle.labels[0], bundle.use) for bundle in bundles]
-        texts = [f"{name}. {use.reasoning} {use.detail} {use.diff}" for name, use in uses]
-        parts = alike_parts(texts, most, self._embedder)
-        return [[bundles[number] for number in part] for part in parts]
-
-    def _ask(
-        self, target: Target, batch: Sequence[Bundle], known: Sequence[Technique], number: int
-    ) -> list[_Group]:
-        """The groups of a batch, as the model answers."""
-        prompt = question(target, batch, known, code=number != SECOND)
-        reply = self._model.complete(prompt)
-        pending = reply.finish == "pending"
-        return [
-            _Group(tuple(batch[one - 1] for one in group.members), group, (number,), pending)
-            for group in read_answer(reply, len(batch), known)
-        ]
-
-    def _joined(self, target: Target, groups: list[_Group]) -> list[_Group]:
-        """The second round: which new groups of several batches are the same."""
-        new = [
-            group
-            for group in sorted(groups, key=lambda group: group.lead.labels)
-            if group.answer.technique == NEW and not addresses(group.lead.labels[0])
-        ]
-        if len({group.batches for group in new}) < 2:  # noqa: PLR2004 (one batch saw them all)
-            return groups
-        joined = [group for group in groups if group not in new]
-        by_label = {group.lead.labels[0]: group for group in new}
-        shown = []
-        for group in new:  # its names, and its most used one's step
-            first, *others = [group.lead, *(one for one in group.bundles if one is not group.lead)]
-            labels = (first.labels[0], *sorted(other.labels[0] for other in others))
-            shown.append(replace(first, labels=labels))
-        for part in self._alike(shown, MOST_GROUPS):
-            for group in self._ask(target, part, (), SECOND):
-                members = [by_label[bundle.labels[0]] for bundle in group.bundles]
-                batches = reduce(add, (member.batches for member in members))
-                bundles = reduce(add, (member.bundles for member in members))
-                # Groups of one batch were called different when their names were seen together.
-                apart = len(members) == 1 or len(set(batches)) < len(batches)
-                whole = replace(group, bundles=bundles, batches=batches)
-                joined += members if apart else [whole]
-        return joined
-
-    def _verdicts(self, target: Target, groups: Sequence[_Group]) -> Iterator[LabelVerdict]:
-        """The verdict on each label; ids are given in the order of the groups' names."""
+        groups = []
+        for batch in self.batches(bundles):
+            known = _known(batch)
+            reply = self._model.complete(question(target, batch, known))
+            for answer in read_answer(reply, len(batch), known):
+                groups.append(_Group(tuple(batch[one - 1] for one in answer.members), answer))
+        # Ids are given in the order of the groups' names.
+        groups.sort(key=lambda group: group.lead.labels)
         homes = {
             technique_id(target, label): group
             for group in groups
             for bundle in group.bundles
             for label in bundle.labels
         }
-        for group in sorted(groups, key=lambda group: group.lead.labels):
+        for group in groups:
             coined = self._coined(target, group, homes) if group.answer.technique == NEW else None
             for bundle in group.bundles:
                 for label in bundle.labels:
                     yield self._verdict(replace(bundle.shortlist, label=label), group, coined)
+
+    def finish(self) -> None:
+        """Raise `AnswersPending` where answers are to come by file."""
+        self._model.finish()
 
     def _verdict(self, name: Shortlist, group: _Group, coined: Technique | None) -> LabelVerdict:
         if coined is not None:
@@ -218,12 +166,10 @@ class Sorter:
         return new_technique(target, name[0].upper() + name[1:], group.answer.definition)
 
 
-def question(
-    target: Target, bundles: Sequence[Bundle], known: Sequence[Technique], *, code: bool
-) -> Prompt:
-    """Ask which of `bundles` mean the same, or one of `known`; with the change of the code."""
+def question(target: Target, bundles: Sequence[Bundle], known: Sequence[Technique]) -> Prompt:
+    """Ask which of `bundles` mean the same, or one of `known`."""
     labels = json.dumps([bundle.labels[0] for bundle in bundles], ensure_ascii=False)
-    described = [_used(number, bundle, code=code) for number, bundle in enumerate(bundles, 1)]
+    described = [_used(number, bundle) for number, bundle in enumerate(bundles, 1)]
     number = {"type": "integer", "minimum": 1, "maximum": len(bundles)}
     group = {
         "members": {"type": "array", "items": number, "minItems": 1},
@@ -279,13 +225,13 @@ def _object(properties: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def _used(number: int, bundle: Bundle, *, code: bool) -> str:
+def _used(number: int, bundle: Bundle) -> str:
     """A line of JSON: what is called so, why and how it was done; what is empty is left out."""
     use = bundle.use
     notes = {
         "why": _printable(use.reasoning, LONGEST_NOTE),
         "what": _printable(use.detail, LONGEST_NOTE),
-        "change": use.diff[:LONGEST_DIFF] if code else "",
+        "change": use.diff,
     }
     # Notes are optional: one that speaks to the reader is worth less than the risk.
     quoted = {key: text for key, text in notes.items() if text and not addresses(text)}

@@ -1,6 +1,6 @@
 """The model stage: names that are the same become one technique, known or new; nothing is trusted.
 
-What a model says counts only whole; where two answers contradict each other nothing is merged.
+What a model says counts only whole.
 """
 
 import json
@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 import pytest
 
 from regraph_kg.ingest.cascade import Cascade
-from regraph_kg.ingest.relabel import model as stage
 from regraph_kg.ingest.relabel.aliases import LabelVerdict, NameUse
 from regraph_kg.ingest.relabel.embedding import Shortlists
 from regraph_kg.ingest.relabel.model import Sorter, labels_asked
@@ -115,25 +114,6 @@ def test_a_bad_answer_leaves_each_name_alone(text: str) -> None:
     found = settled(model, ["Alpha way", "Beta way"])
     assert len(set(techniques(found).values())) == 2
     assert len(model.prompts) == 1
-
-
-def test_groups_of_several_batches_are_joined_in_a_second_round(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(stage, "MOST_NAMES", 2)
-    model = Speaks(lambda turn, labels: groups([1], [2]) if turn < 3 else groups([1, len(labels)]))
-    found = settled(model, ["Alpha one", "Alpha two", "Beta one", "Beta two"])
-    assert len(model.prompts) == 3
-    assert len(set(techniques(found).values())) == 3
-    assert found["Alpha one"].coined == found["Beta two"].coined
-
-
-def test_what_two_answers_contradict_is_not_merged(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two names are apart in the first answer; the second says that they and a third are one."""
-    monkeypatch.setattr(stage, "MOST_NAMES", 2)
-    model = Speaks(lambda turn, _: groups([1], [2]) if turn < 3 else groups([1, 2, 3]))
-    found = settled(model, ["Alpha one", "Alpha two", "Beta one", "Beta two"])
-    assert len(set(techniques(found).values())) == 4
 
 
 def test_two_groups_under_one_coined_name_stay_two() -> None:
