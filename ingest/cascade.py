@@ -9,14 +9,12 @@ repeats its answers). A label is decided once. What a step's code shows comes la
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
 
-from regraph_kg.ingest.relabel.aliases import Label, LabelVerdict, NameUse, new_technique, parts
+from regraph_kg.ingest.relabel.aliases import Label, LabelVerdict, NameUse, parts
 from regraph_kg.ingest.relabel.embedding import Shortlist, Shortlists
-from regraph_kg.ingest.relabel.lexical import LexicalRule, surely_one
-from regraph_kg.ingest.relabel.model import Bundle, Sorter
-from regraph_kg.models.graph import Relabelled, RelabelStage
+from regraph_kg.ingest.relabel.lexical import LexicalRule
+from regraph_kg.ingest.relabel.model import Sorter, UnknownName
+from regraph_kg.models.graph import Relabelled
 from regraph_kg.models.run import Deed
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, Vocabulary, start_id, technique_id
@@ -44,7 +42,7 @@ class Labels:
 class Cascade:
     """Resolves labels: first by name, then by the lexical rule; what neither recognizes is new.
 
-    New ones are put together with each other where all of them are known (`settle`).
+    A model puts these together with each other, where all of them are known (`settle`).
     """
 
     def __init__(
@@ -60,18 +58,17 @@ class Cascade:
         self._shortlists = shortlists
         self._sorter = sorter
         self._verdicts: dict[Label, LabelVerdict] = {}
-        self._joined: dict[Label, tuple[str, ...]] = {}
 
     def resolve(self, label: str, target: Target) -> LabelVerdict:
         """The verdict on `label`, decided at its first appearance."""
         key = (target, label)
         if key not in self._verdicts:
-            joined = self._techniques_of(label, target)
-            relabelled = self._named(label, target)
-            if relabelled is None and joined:
-                relabelled = Relabelled(label, joined[0], "compound")
             # The rule comes last: a name that is known as a whole is not taken apart or guessed at.
-            relabelled = relabelled or self._by_rule(label, target)
+            relabelled = (
+                self._named(label, target)
+                or self._compound(label, target)
+                or self._by_rule(label, target)
+            )
             new = technique_id(target, label)
             self._verdicts[key] = LabelVerdict(
                 relabelled or self._shortlist(label, target).taken_for(new, "new")
@@ -80,24 +77,24 @@ class Cascade:
 
     def to_ask(self, uses: Mapping[Label, NameUse]) -> tuple[int, int]:
         """Names that `settle` will ask a model about, and prompts for them at least."""
-        bundles = self._bundles(uses) if self._sorter else {}
-        batches = [self._sorter.batches(group) for group in bundles.values() if self._sorter]
-        names = sum(len(one.labels) for group in bundles.values() for one in group)
-        return names, sum(map(len, batches))
+        if self._sorter is None:
+            return 0, 0
+        unknown = self._unknown(uses)
+        batches = map(self._sorter.batches, unknown.values())
+        return sum(map(len, unknown.values())), sum(map(len, batches))
 
     def settle(self, uses: Mapping[Label, NameUse]) -> Iterator[LabelVerdict]:
-        """Decide many labels at once, each of them once, and the new ones beside each other.
+        """Decide many labels at once, those that a model is asked about beside each other.
 
         Raises `AnswersPending` when all that can be asked is asked and answers are to come by file.
         """
-        for target, bundles in self._bundles(uses).items():
-            sorted_ = self._sorter(target, bundles) if self._sorter else _alone(bundles)
-            for verdict in sorted_:
-                self._verdicts[target, verdict.relabelled.label] = verdict
-        # After all questions: those that are answered by file are then written in one go.
         if self._sorter is not None:
+            for target, names in self._unknown(uses).items():
+                for verdict in self._sorter(target, names):
+                    self._verdicts[target, verdict.relabelled.label] = verdict
+            # After all questions: those that are answered by file are then written in one go.
             self._sorter.finish()
-        yield from (self._verdicts[key] for key in uses)
+        yield from (self.resolve(label, target) for target, label in uses)
 
     def relabel(self, trajectory: Trajectory) -> Labels:
         """Resolve every label of a trajectory within its target."""
@@ -109,53 +106,34 @@ class Cascade:
             tuple(verdict.coined for verdict in (*steps, *failed) if verdict.coined is not None),
         )
 
-    def _bundles(self, uses: Mapping[Label, NameUse]) -> dict[Target, list[Bundle]]:
-        """Names that neither the vocabulary nor a rule recognizes, equal ones together."""
+    def _unknown(self, uses: Mapping[Label, NameUse]) -> dict[Target, list[UnknownName]]:
+        """Names that neither the vocabulary nor a rule recognizes."""
         if self._shortlists is not None:
             # Embedders are slow by the call, not by the name.
             self._shortlists.prepare(label for _, label in sorted(uses))
-        new: defaultdict[Target, list[str]] = defaultdict(list)
+        unknown: defaultdict[Target, list[UnknownName]] = defaultdict(list)
         for target, label in sorted(uses):
             if self.resolve(label, target).relabelled.stage == "new":
-                new[target].append(label)
-        if self._shortlists is None:
-            return {}
-        bundles: defaultdict[Target, list[Bundle]] = defaultdict(list)
-        for target, names in new.items():
-            for group in surely_one(names):
-                # The name that most steps use is the one that people will look for.
-                labels = sorted(group, key=lambda label: (-uses[target, label].steps, label))
-                use = reduce(add, (uses[target, label] for label in labels))
-                shortlist = self._shortlist(labels[0], target)
-                bundles[target].append(Bundle(tuple(labels), use, shortlist))
-        return bundles
+                shortlist = self._shortlist(label, target)
+                unknown[target].append(UnknownName(uses[target, label], shortlist))
+        return unknown
 
     def _of(self, step: Step | FailedStep, target: Target) -> LabelVerdict:
         if step.technique is None:
-            verdict = self.resolve(step.label, target)
-        else:
-            given = self.vocabulary.current(step.technique)
-            verdict = LabelVerdict(Relabelled(step.label, given, "given"))
-        also = tuple(map(self.vocabulary.current, step.also)) if isinstance(step, Step) else ()
-        if step.technique is None and not also:
-            also = self._techniques_of(step.label, target)
-        label = verdict.relabelled
-        further = tuple(key for key in dict.fromkeys(also) if key != label.technique)
-        return replace(verdict, relabelled=replace(label, also=further)) if further else verdict
+            return self.resolve(step.label, target)
+        given = self.vocabulary.current(step.technique)
+        return LabelVerdict(Relabelled(step.label, given, "given"))
 
-    def _techniques_of(self, label: str, target: Target) -> tuple[str, ...]:
-        """The techniques of a compound name, in its order; none where a part is no name.
+    def _compound(self, label: str, target: Target) -> Relabelled | None:
+        """The first technique of a compound name; None where a part is no name.
 
         By names alone (no rule) a name is what it says as a whole.
         """
-        if self._lexical is None:
-            return ()
-        key = (target, label)
-        if key not in self._joined:
-            found = [self._named(p, target) or self._by_rule(p, target) for p in parts(label)]
-            known = [one.technique for one in found if one is not None]
-            self._joined[key] = tuple(known) if len(known) == len(found) else ()
-        return self._joined[key]
+        names = parts(label) if self._lexical else ()
+        found = [self._named(one, target) or self._by_rule(one, target) for one in names]
+        if not found or found[0] is None or None in found:
+            return None
+        return Relabelled(label, found[0].technique, "compound")
 
     def _named(self, label: str, target: Target) -> Relabelled | None:
         match = self.vocabulary.find(label, target)
@@ -175,17 +153,6 @@ class Cascade:
         return self._shortlists.nearest(label, target)
 
 
-def _alone(bundles: Sequence[Bundle]) -> Iterator[LabelVerdict]:
-    """One new technique for names that are surely one, called as most steps call it."""
-    for bundle in bundles:
-        technique = new_technique(bundle.shortlist.target, bundle.labels[0])
-        for label in bundle.labels:
-            same = technique_id(technique.target, label) == technique.id
-            stage: RelabelStage = "new" if same else "lexical"
-            name = replace(bundle.shortlist, label=label)
-            yield LabelVerdict(name.taken_for(technique.id, stage), technique)
-
-
 def by_code(
     labels: Labels, trajectory: Trajectory, known: Mapping[str, Technique], read: CodeReader
 ) -> Labels:
@@ -203,10 +170,8 @@ def by_code(
             continue
         claimed = known.get(label.technique)
         deed = read(claimed, before, after, techniques)
-        if deed.technique in label.also:  # the other half of a compound name
-            continue
         if deed.technique is not None:
-            steps[place] = Relabelled(label.label, deed.technique, "code", also=label.also)
+            steps[place] = Relabelled(label.label, deed.technique, "code")
         if claimed is not None and deed.applied == "nothing":
             findings.append(f"{label.label!r} changes nothing but names and comments")
         elif claimed is not None and deed.applied == "other":

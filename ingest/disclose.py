@@ -33,7 +33,7 @@ def statistics_of(
                     ' statistics are to be told: give its "technique", or a --vocabulary with it'
                 )
     steps, failures = (
-        tuple(Relabelled(WITHHELD, item.technique, "given", also=item.also) for item in relabelled)
+        tuple(Relabelled(WITHHELD, item.technique, "given") for item in relabelled)
         for relabelled in (labels.steps, labels.failures)
     )
     told = Trajectory(
@@ -47,7 +47,6 @@ def statistics_of(
             Step(
                 label=WITHHELD,
                 technique=label.technique,
-                also=label.also,
                 measurements=tuple(
                     one.model_copy(update={"diagnosis": ""}) for one in step.measurements
                 ),

@@ -31,10 +31,6 @@ LEAST_HEAD = 2  # stems of a name that may stand before "for X"
 _SNOWBALL = snowballstemmer.stemmer("english")
 _TAIL = re.compile(r"^(.+?)\s+(?:for|of|with)\s+(.+)$", re.IGNORECASE)
 _BRACKET = re.compile(r"[(\[{]([^()\[\]{}]*)[)\]}]")
-_DIRECTED = re.compile(
-    r"\b(to|from|into|than|before|after|over|between|versus|vs|instead|then|and|or)\b|->|=>|/|\+"
-)
-"""Words by which the order of a name's words is its meaning."""
 _CODE = re.compile(r"[_.]|[a-z][A-Z]|^cuda.")
 _FILLERS = _listed(
     "a an and at by for from in into it its of on so that the their this through to via with "
@@ -127,36 +123,6 @@ def _stem(word: str) -> str:
     """Tile, tiled and tiling are one stem."""
     stem: str = _SNOWBALL.stemWord(word)
     return stem
-
-
-def surely_one(names: Iterable[str]) -> list[tuple[str, ...]]:
-    """New `names` of one target in groups that are surely one technique; all sorted.
-
-    They are the same words, written otherwise: brackets that only hold a parameter go, stems take
-    inflection off, and the words may stand in any order ("unroll loops", "loop unrolling") unless
-    it is the meaning. "NAME for X" is NAME where NAME is a name by itself. Negations, numbers and
-    levels are words like others: they keep names apart. Groups depend on the set of names alone.
-    """
-    keys = {name: _key_of(name) for name in sorted(set(names))}
-    known = set(keys.values())
-    members: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
-    for name, key in keys.items():
-        # Text that steers must not be cut into a harmless name.
-        head = _head_of(name)
-        head_key = _key_of(head) if head and not addresses(name) else ()
-        members[head_key if head_key in known else key].append(name)
-    return sorted(tuple(group) for group in members.values())
-
-
-def _key_of(name: str) -> tuple[str, ...]:
-    """The common key of a name's spellings; a name that addresses its reader is its own key."""
-    plain = without_brackets(name)
-    if addresses(name):
-        return (name,)
-    # "Registers to shared memory" is the opposite of "shared memory to registers".
-    if _DIRECTED.search(plain.casefold()):
-        return tuple(spelling(plain).split()) or (name,)
-    return tuple(sorted(stems(spelling(plain)))) or (name,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 from typing import Annotated
@@ -40,7 +40,7 @@ from regraph_kg.models.technique import Technique, Vocabulary, spelling, techniq
 NEW = "new"
 LONGEST_LABEL, LONGEST_COINED, LONGEST_DEFINITION = 200, 80, 400
 ANSWER_ROOM = 800  # characters of an answer for each name; more than the schema leaves room for
-MOST_ALIASES, MOST_SHOWN = 6, 4  # aliases of a candidate, and names of one bundle, in the prompt
+MOST_ALIASES = 6  # of a candidate, in the prompt
 MOST_NAMES = 40  # names in a prompt
 NEAREST, MOST_KNOWN = 10, 72  # techniques that a name brings into its prompt, and all there
 _FOLDER = Path(__file__).parents[1] / "prompts"
@@ -48,12 +48,15 @@ _Line = StringConstraints(strip_whitespace=True, pattern=r"^[^\x00-\x1f\x7f]*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Bundle:
-    """Names that are surely one technique, the most used first; how they are used; candidates."""
+class UnknownName:
+    """A name that the other stages leave, how it is used, and its candidates."""
 
-    labels: tuple[str, ...]
     use: NameUse
-    shortlist: Shortlist  # the first label's shortlist
+    shortlist: Shortlist
+
+    @property
+    def label(self) -> str:
+        return self.shortlist.label
 
 
 class NameGroup(Frozen):
@@ -73,15 +76,15 @@ class SortingAnswer(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Bundles that an answer calls one technique."""
+    """Names that an answer calls one technique."""
 
-    bundles: tuple[Bundle, ...]
+    names: tuple[UnknownName, ...]
     answer: NameGroup
 
     @property
-    def lead(self) -> Bundle:
-        """The most used bundle; the first of equals."""
-        return min(self.bundles, key=lambda bundle: (-bundle.use.steps, bundle.labels))
+    def lead(self) -> str:
+        """The most used name; the first of equals."""
+        return min(self.names, key=lambda name: (-name.use.steps, name.label)).label
 
 
 class Sorter:
@@ -94,41 +97,35 @@ class Sorter:
         self._vocabulary = vocabulary
         self._embedder = shortlists.embedder
 
-    def batches(self, bundles: Iterable[Bundle]) -> list[list[Bundle]]:
-        """The bundles of each prompt; names that steer stand apart, where they harm no others."""
-        ordered = sorted(bundles, key=lambda bundle: bundle.labels)
-        parts: list[list[Bundle]] = []
+    def batches(self, names: Iterable[UnknownName]) -> list[list[UnknownName]]:
+        """The names of each prompt; those that steer stand apart, where they harm no others."""
+        ordered = sorted(names, key=lambda name: name.label)
+        parts: list[list[UnknownName]] = []
         for steering in (False, True):
-            names = [bundle for bundle in ordered if addresses(bundle.labels[0]) == steering]
+            alike = [name for name in ordered if addresses(name.label) == steering]
             # Alike names in one prompt: only names that are seen together can be put together.
-            uses = [(bundle.labels[0], bundle.use) for bundle in names]
-            texts = [f"{name}. {use.reasoning} {use.detail} {use.diff}" for name, use in uses]
-            alike = alike_parts(texts, MOST_NAMES, self._embedder)
-            parts += [[names[number] for number in part] for part in alike]
+            uses = [(name.label, name.use) for name in alike]
+            texts = [f"{label}. {use.reasoning} {use.detail} {use.diff}" for label, use in uses]
+            near = alike_parts(texts, MOST_NAMES, self._embedder)
+            parts += [[alike[number] for number in part] for part in near]
         # One name and nothing that it could mean: there is nothing to ask.
         return [part for part in parts if len(part) > 1 or _known(part)]
 
-    def __call__(self, target: Target, bundles: Sequence[Bundle]) -> Iterator[LabelVerdict]:
-        """A verdict on each label of `bundles`, in no order."""
+    def __call__(self, target: Target, names: Sequence[UnknownName]) -> Iterator[LabelVerdict]:
+        """A verdict on each name, in no order."""
         groups = []
-        for batch in self.batches(bundles):
+        for batch in self.batches(names):
             known = _known(batch)
             reply = self._model.complete(question(target, batch, known))
             for answer in read_answer(reply, len(batch), known):
                 groups.append(_Group(tuple(batch[one - 1] for one in answer.members), answer))
         # Ids are given in the order of the groups' names.
-        groups.sort(key=lambda group: group.lead.labels)
-        homes = {
-            technique_id(target, label): group
-            for group in groups
-            for bundle in group.bundles
-            for label in bundle.labels
-        }
+        groups.sort(key=lambda group: group.lead)
+        homes = {technique_id(target, one.label): group for group in groups for one in group.names}
         for group in groups:
             coined = self._coined(target, group, homes) if group.answer.technique == NEW else None
-            for bundle in group.bundles:
-                for label in bundle.labels:
-                    yield self._verdict(replace(bundle.shortlist, label=label), group, coined)
+            for one in group.names:
+                yield self._verdict(one.shortlist, group, coined)
 
     def finish(self) -> None:
         """Raise `AnswersPending` where answers are to come by file."""
@@ -136,7 +133,7 @@ class Sorter:
 
     def _verdict(self, name: Shortlist, group: _Group, coined: Technique | None) -> LabelVerdict:
         if coined is not None:
-            stage: RelabelStage = "new" if name.label == group.lead.labels[0] else "model"
+            stage: RelabelStage = "new" if name.label == group.lead else "model"
             return LabelVerdict(name.taken_for(coined.id, stage), coined)
         technique = self._vocabulary.known[group.answer.technique]
         # A name that gives orders may have been obeyed: its words must name the technique, too.
@@ -150,7 +147,7 @@ class Sorter:
         One under review that has the name is no other: an ingest that was killed finds what its
         own first half has made.
         """
-        name, lead = group.answer.name, group.lead.labels[0]
+        name, lead = group.answer.name, group.lead
         key = technique_id(target, name)
         plain = re.search(r"[A-Za-z]{3}", name) and re.fullmatch(r"[ -~]+", name)
         taken = self._vocabulary.find(name, target)
@@ -166,11 +163,11 @@ class Sorter:
         return new_technique(target, name[0].upper() + name[1:], group.answer.definition)
 
 
-def question(target: Target, bundles: Sequence[Bundle], known: Sequence[Technique]) -> Prompt:
-    """Ask which of `bundles` mean the same, or one of `known`."""
-    labels = json.dumps([bundle.labels[0] for bundle in bundles], ensure_ascii=False)
-    described = [_used(number, bundle) for number, bundle in enumerate(bundles, 1)]
-    number = {"type": "integer", "minimum": 1, "maximum": len(bundles)}
+def question(target: Target, names: Sequence[UnknownName], known: Sequence[Technique]) -> Prompt:
+    """Ask which of `names` mean the same, or one of `known`."""
+    labels = json.dumps([name.label for name in names], ensure_ascii=False)
+    described = [_used(number, name) for number, name in enumerate(names, 1)]
+    number = {"type": "integer", "minimum": 1, "maximum": len(names)}
     group = {
         "members": {"type": "array", "items": number, "minItems": 1},
         "technique": {"type": "string", "enum": [*(technique.id for technique in known), NEW]},
@@ -225,9 +222,9 @@ def _object(properties: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def _used(number: int, bundle: Bundle) -> str:
+def _used(number: int, name: UnknownName) -> str:
     """A line of JSON: what is called so, why and how it was done; what is empty is left out."""
-    use = bundle.use
+    use = name.use
     notes = {
         "why": _printable(use.reasoning, LONGEST_NOTE),
         "what": _printable(use.detail, LONGEST_NOTE),
@@ -235,8 +232,8 @@ def _used(number: int, bundle: Bundle) -> str:
     }
     # Notes are optional: one that speaks to the reader is worth less than the risk.
     quoted = {key: text for key, text in notes.items() if text and not addresses(text)}
-    names = [_printable(label) for label in bundle.labels[:MOST_SHOWN]]
-    return json.dumps({"number": number, "names": names} | quoted, ensure_ascii=False)
+    called = {"number": number, "names": [_printable(name.label)]}
+    return json.dumps(called | quoted, ensure_ascii=False)
 
 
 def _described(technique: Technique) -> str:
@@ -253,9 +250,9 @@ def _printable(label: str, longest: int = LONGEST_LABEL) -> str:
     return " ".join(visible.split())[:longest]
 
 
-def _known(batch: Iterable[Bundle]) -> tuple[Technique, ...]:
+def _known(batch: Iterable[UnknownName]) -> tuple[Technique, ...]:
     """The techniques nearest to the names, by id."""
-    near = [one for bundle in batch for one in bundle.shortlist.candidates[:NEAREST]]
+    near = [one for name in batch for one in name.shortlist.candidates[:NEAREST]]
     near.sort(key=lambda one: (-one.score, one.technique.id))
     best = {one.technique.id: one.technique for one in reversed(near)}
     ids = list(dict.fromkeys(one.technique.id for one in near))[:MOST_KNOWN]

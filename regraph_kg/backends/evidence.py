@@ -163,7 +163,6 @@ def steps_node(plan: MergePlan, key: str) -> dict[str, Any]:
         "serial": plan.trajectory.serial,
         "labels": [step.label for step in steps],
         "stages": [label.stage for label in plan.labels],
-        "also": [" ".join(label.also) for label in plan.labels],
         "reasonings": [step.reasoning for step in steps],
         "details": [step.detail for step in steps],
         "codes": [step.code for step in steps],
@@ -187,7 +186,6 @@ def example(
         "detail": steps["details"][at],
         "original_label": steps["labels"][at],
         "relabel_stage": steps["stages"][at],
-        "also": steps["also"][at].split() or None,
         "learner": node.get("learner"),
         **{name: node[name] for name in _PROVENANCE},
         **latest(evidence.measurements[at]),
@@ -222,7 +220,6 @@ def trajectory(
                 {
                     "label": steps["labels"][number - 1],
                     "technique": evidence.path[number],
-                    "also": steps["also"][number - 1].split(),
                     "reasoning": steps["reasonings"][number - 1],
                     "detail": steps["details"][number - 1],
                     "code": steps["codes"][number - 1],

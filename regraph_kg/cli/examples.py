@@ -125,8 +125,7 @@ def _print(console: PlainConsole, number: int, example: Example, device: str | N
     # a stranger's name must not begin a line of its own
     console.print(" ".join(title.split()), style="bold")
     path = f"{example.source} -> {example.target}"
-    also = f"also: {', '.join(example.also)}" if example.also else ""
-    for text in (path, measured(example, device), also, example.reasoning, example.detail):
+    for text in (path, measured(example, device), example.reasoning, example.detail):
         if text:
             console.print(text)
     for change in _change(example):

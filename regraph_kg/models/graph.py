@@ -36,7 +36,6 @@ class Relabelled:
     technique: str
     stage: RelabelStage
     score: float = 1.0
-    also: tuple[str, ...] = ()  # the step's further techniques; never `technique`
 
 
 EmbeddedKind = Literal["text", "code"]
@@ -214,7 +213,6 @@ class Example:
     verified_on: tuple[str, ...] = ()  #: devices, sorted
     effects: tuple[float, ...] = ()  #: the latest on each of them; `UNTIMED` where unknown
     disclosed: Disclosure = "code"  #: "statistics" leaves out `before` and `after`
-    also: tuple[str, ...] = ()  #: ids of the step's further techniques
 
     @classmethod
     def is_complete(cls, properties: Mapping[str, Any]) -> bool:
@@ -228,7 +226,7 @@ class Example:
         values: dict[str, Any] = {field.name: properties.get(field.name) for field in fields(cls)}
         values |= {name: properties.get(name) or "" for name in ("before", "after")}
         values["disclosed"] = properties.get("disclosed") or "code"
-        lists = ("verified_on", "effects", "also")
+        lists = ("verified_on", "effects")
         values |= {name: tuple(properties.get(name) or ()) for name in lists}
         return cls(**values)
 

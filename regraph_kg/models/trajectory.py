@@ -1,8 +1,8 @@
 """Trajectory JSONL, version 1: one object a line (graph.md section 1).
 
 History: 1 (2026-11) first version; later in 1: `source.learned` and a measurement's `roofline`,
-absent from older files; the outcome "declined" of a failure; `disclosed` and `content`; a step's
-`also`; `ruled_out`.
+absent from older files; the outcome "declined" of a failure; `disclosed` and `content`;
+`ruled_out`.
 """
 
 import hashlib
@@ -155,8 +155,6 @@ class Step(Frozen):
 
     label: Name  # the technique's name as the model wrote it
     technique: TechniqueId | None = None  # resolved technique id, once relabelled
-    also: Annotated[tuple[TechniqueId, ...], Field(max_length=8)] = ()
-    """Ids of further techniques of the step; outside the identity, as `technique` is."""
     reasoning: NoteText = ""
     detail: NoteText = ""
     code: NoteText = ""  # the whole code after it; empty only where it is not disclosed
@@ -219,8 +217,9 @@ class Trajectory(Frozen):
             if failure.after_step > len(self.steps):
                 after = f"failures[{number}].after_step is {failure.after_step}"
                 raise ValueError(f"{after}, but there are {len(self.steps)} steps")
-        ids = [technique for step in self.steps for technique in (step.technique, *step.also)]
-        for technique in filter(None, [*ids, *(failure.technique for failure in self.failures)]):
+        ids = [step.technique for step in self.steps]
+        ids += [failure.technique for failure in self.failures]
+        for technique in filter(None, ids):
             if not technique.startswith(f"{self.target}/"):
                 raise ValueError(f"technique {technique} does not belong to target {self.target}")
             if technique == start_id(self.target):

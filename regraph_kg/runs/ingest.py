@@ -39,8 +39,6 @@ NO_TRAJECTORIES = (
     "no lines of JSON; give Trajectory JSONL (regraph docs trajectory-schema), one object a line,"
     " unpacked, as UTF-8"
 )
-SETTLED_FIRST: tuple[RelabelLevel, ...] = ("lexical", "model")
-"""Levels that decide all names before anything is added, so that new names meet each other."""
 KEPT_BYTES = 2**16  # bytes of a line that its list keeps
 SPOOLED = 2**20  # bytes of a list of rejected lines that stay in memory
 SMOOTH = 1000  # units of the embedding's progress: the number of examples changes
@@ -161,7 +159,7 @@ def read_names(settings: Settings, source: IngestSource) -> Story[list[NameVerdi
     new = {key: one for key, one in made.items() if key not in cascade.vocabulary.known}
     return [
         NameVerdict(
-            **asdict(label) | {"also": ()},
+            **asdict(label),
             name=coined.name if (coined := new.get(label.technique)) else None,
             definition=coined.definition if coined else None,
             target=target,
@@ -240,8 +238,9 @@ def _cascade(
         message = "the vocabulary is empty: names that the graph has not become new techniques"
         yield WorkDone("names", line=message)
     cascade = open_cascade(settings, names, source.level)
-    if source.level not in SETTLED_FIRST:
+    if source.level != "model":
         return cascade
+    # all names are decided before anything is added, so that new ones meet each other
     uses: dict[Label, NameUse] = {}
     for file in files:
         with file.open("rb") as stream:

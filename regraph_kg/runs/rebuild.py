@@ -15,7 +15,7 @@ from regraph_kg.ingest.relabel.aliases import uses_of
 from regraph_kg.models.graph import MergePlan, RelabelLevel, StoredTrajectory
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.models.trajectory import FailedStep, Step, Trajectory
-from regraph_kg.runs.ingest import SETTLED_FIRST, code_reader
+from regraph_kg.runs.ingest import code_reader
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.names import open_cascade, read_vocabulary
@@ -32,7 +32,7 @@ def rebuild_graph(settings: Settings, vocabulary: Path | None, level: RelabelLev
         file = read_vocabulary(settings, vocabulary)
         names = pipeline.read_vocabulary(store, file)
         cascade = open_cascade(settings, names, level)
-        if level in SETTLED_FIRST:
+        if level == "model":
             # All names are decided before anything is written, so that new ones meet each other.
             uses = uses_of(_nameless(one, names) for one in store.stored())
             for number, _ in enumerate(cascade.settle(uses), 1):
@@ -64,7 +64,7 @@ def _nameless(stored: StoredTrajectory, names: Vocabulary) -> Trajectory:
     def step(one: Step, stage: str) -> Step:
         if stage == "given":
             return one
-        return one.model_copy(update={"technique": None, "also": ()})
+        return one.model_copy(update={"technique": None})
 
     def failure(one: FailedStep) -> FailedStep:
         # else a failure whose technique was given would be lost with it

@@ -132,16 +132,3 @@ def test_a_name_that_steers_is_asked_apart_and_taken_only_where_its_words_name_i
     ]
     assert found[steering[0]].relabelled.technique != TILING
     assert found[steering[1]].relabelled.technique == TILING
-
-
-def test_brackets_and_inflection_make_no_new_technique_without_a_model() -> None:
-    cascade = Cascade(EMPTY, None, Shortlists(()))
-    names = (
-        "Kernel fission",
-        "Kernel fission (2x faster = yes)",
-        "Fission of kernels",
-        "1D fission",
-    )
-    found = list(cascade.settle({("cuda", name): NameUse() for name in names}))
-    ids = [one.relabelled.technique for one in found]
-    assert ids[0] == ids[2] != ids[3]
