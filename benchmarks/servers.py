@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from regraph_kg.backends.embedded import stop
 from regraph_kg.backends.embedded_server import HEAP
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.stores import start_embedded, stop_embedded
+from regraph_kg.wiring.stores import start_embedded
 from tests.neo4j_server import prepared, running
 
 NEO4J_JVM = ("-Xms1g", "-Xmx1g")
@@ -52,7 +53,7 @@ def embedded() -> Iterator[Server]:
         try:
             yield Server(settings, state.pid, f"heap {HEAP}")
         finally:
-            stop_embedded(settings)
+            stop(settings.data_dir / "store")
 
 
 @contextmanager

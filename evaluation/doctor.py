@@ -1,7 +1,7 @@
 """Checks that this machine meets the judge's needs: a list of (part, name, look, remedy).
 
 Green: works. Red: matters and does not work. Absent: not here, and not asked for (no GPU, say).
-Not covered: exploits (exploit_check.py), store and model server (wiring/doctor.py); whether
+Not covered: exploits (exploit_check.py), store and model server (cli/doctor.py); whether
 timings are steady (a busy machine shows in reports); GPUs other than the first visible one.
 """
 

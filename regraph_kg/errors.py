@@ -29,7 +29,6 @@ class RegraphError(Exception):
     def __init__(self, message: str, *, remedy: str = "") -> None:
         """`message`: what is wrong, and where; `remedy`: what to do, which ends the line."""
         super().__init__(f"{message}; {remedy}" if remedy else message)
-        self.message, self.remedy = message, remedy
 
 
 class BadInput(RegraphError):

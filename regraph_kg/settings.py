@@ -17,7 +17,7 @@ from typing import Any, Literal
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.models.trajectory import Disclosure
 
 Origin = Literal["flags", "environment", "folder", "user", "default"]
@@ -210,11 +210,8 @@ def _environment() -> dict[str, str]:
 def _read(path: Path) -> dict[str, Any]:
     """What a file says, nothing if there is none. `BadInput` names its place and the mistake."""
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; make it readable, or remove it") from None
+        with file_errors(path, "make it readable, or remove it"):
+            values = tomllib.loads(path.read_text(encoding="utf-8") if path.exists() else "")
     except UnicodeDecodeError:
         raise BadInput(f"{path}: not UTF-8 text; write name = value, a setting a line") from None
     except tomllib.TOMLDecodeError as error:

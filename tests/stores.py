@@ -17,13 +17,29 @@ from typing import Any, Protocol
 import neo4j
 import pytest
 
+from regraph_kg.backends import embedded
 from regraph_kg.backends.address import Address
+from regraph_kg.backends.embedded import ServerState
 from regraph_kg.backends.store import GraphStore
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.stores import open_store, stop_embedded, store_address
+from regraph_kg.wiring.stores import open_store, store_address
 from tests.neo4j_server import neo4j_2026_server, neo4j_server
 
 __all__ = ["neo4j_2026_server", "neo4j_server"]
+
+
+def embedded_folder(settings: Settings) -> Path:
+    return settings.data_dir / "store"
+
+
+def find_embedded(settings: Settings) -> ServerState | None:
+    """The embedded store of `data_dir` if it runs."""
+    return embedded.find(embedded_folder(settings))
+
+
+def stop_embedded(settings: Settings) -> ServerState | None:
+    """End the embedded store of `data_dir`; what it was, or None when none ran."""
+    return embedded.stop(embedded_folder(settings))
 
 
 @pytest.fixture(scope="session")

@@ -88,11 +88,6 @@ def checked_once(
     return Checkup(problem.name, findings, time.perf_counter() - start)
 
 
-def is_new(cache: Path, problem: AnyProblem) -> bool:
-    """Whether this content has never been looked at with this cache folder and compiler."""
-    return not (cache / _FOLDER / f"{_key(problem)}.json").exists()
-
-
 def _key(problem: AnyProblem) -> str:
     machine = (find_gcc().version, *HOST_FLAGS, openmp_device(), CHECKER)
     return hashlib.sha256(repr((problem.model_dump_json(), machine)).encode()).hexdigest()

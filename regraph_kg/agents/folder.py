@@ -84,12 +84,3 @@ class ProjectFolder:
         local = {str(path.parent.relative_to(self.root)) for path in inside}
         shipped = corpus_folder(self._settings).glob("problems/*/problem.toml")
         return sorted(local | {path.parent.name for path in shipped})
-
-    def problem_file(self, problem: str, file: str) -> str:
-        """A problem's file as it is; `BadInput` for any other file."""
-        if file not in PROBLEM_FILES:
-            raise BadInput(f"{file[:200]!r}: a problem has {', '.join(PROBLEM_FILES)}")
-        folder = Path(self.problem(problem))
-        if not folder.is_absolute():
-            folder = corpus_folder(self._settings) / "problems" / folder
-        return read_source(folder / file)

@@ -9,6 +9,7 @@ import functools
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TypeVar
 
 from pydantic import SecretStr
@@ -89,15 +90,13 @@ class JudgeDesk:
 
 
 @functools.cache  # in the judge's process, as everything below
-def _judge(cache: str, gpu: int) -> Judge:
+def _judge(cache: Path, gpu: int, workers: str | None) -> Judge:
     """The process's only judge: it times a problem's serial code once."""
-    return local_judge(Settings(cache_dir=cache, gpu=gpu))
+    return local_judge(Settings(cache_dir=cache, gpu=gpu, workers=workers))
 
 
 def _opened(settings: Settings) -> Judge:
-    if settings.workers:
-        local_judge(settings)  # says why not
-    return _judge(str(settings.cache_dir), settings.gpu)
+    return _judge(settings.cache_dir, settings.gpu, settings.workers)
 
 
 def evaluate(settings: Settings, problem: str, candidate: Candidate, grade: Grade) -> EvalReport:

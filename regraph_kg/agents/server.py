@@ -1,4 +1,4 @@
-"""The server that agents connect to: tools, pages to read, a prompt that says how to go about.
+"""The server that agents connect to: tools, and a prompt that says how to go about.
 
 Agents come over the standard streams, or over HTTP on this machine with a token.
 """
@@ -16,7 +16,6 @@ from pathlib import Path
 
 import uvicorn
 from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS
 from starlette.responses import PlainTextResponse
@@ -24,7 +23,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from regraph_kg.agents.folder import LONGEST_CODE, ProjectFolder
 from regraph_kg.agents.tools import Tools
-from regraph_kg.errors import RegraphError, ToolError
+from regraph_kg.errors import ToolError
 from regraph_kg.models.target import TARGETS, USUAL
 from regraph_kg.private import make_folder, opener
 from regraph_kg.settings import Settings
@@ -42,8 +41,7 @@ OPTIMIZE = files(__package__) / "optimize.txt"  # the words of the prompt
 
 def build(settings: Settings, root: Path, judge_seconds: float) -> MCPServer[None]:
     """The server for the folder `root`; `BadInput` where that is none."""
-    folder = ProjectFolder(root, settings)
-    tools = Tools(settings, folder, judge_seconds)
+    tools = Tools(settings, ProjectFolder(root, settings), judge_seconds)
 
     @asynccontextmanager
     async def living(_: MCPServer[None]) -> AsyncIterator[None]:
@@ -72,14 +70,6 @@ def build(settings: Settings, root: Path, judge_seconds: float) -> MCPServer[Non
             raise MCPError(INVALID_PARAMS, f"target {target[:100]!r}: none of {names}")
         words = OPTIMIZE.read_text(encoding="utf-8")
         return words.strip().format(problem=problem, target=target)
-
-    @server.resource("problem://{problem}/{file}", mime_type="text/plain")
-    def problem_file(problem: str, file: str) -> str:
-        """A problem's file: problem.toml, serial.cpp, reference.cpp or inputs.py."""
-        try:
-            return folder.problem_file(problem, file)
-        except RegraphError as error:
-            raise ResourceError(str(error)) from None
 
     return server
 

@@ -59,7 +59,7 @@ class Graph:
         techniques = self._by_id()
         return techniques[resolve(name, techniques, target)]
 
-    def next(  # noqa: PLR0913 (a question, all of it by name)
+    def next(
         self,
         code: str | Path,
         *,
@@ -68,15 +68,13 @@ class Graph:
         device: str | None = None,
         limit: int = 5,
         examples: int = 1,
-        exclude_problem: str | None = None,
     ) -> NextSteps:
         """The graph's next steps on `code` (a text, or a file), the most promising first.
 
         `after`: technique that was applied last (id, name or alias); None: none yet. `device`:
         whose figures go first; None: this machine's. `limit`: how many techniques, at most;
         `examples`: how many of each, those that began with code most like yours first.
-        `exclude_problem`: a problem whose examples are left out. `BadInput` for a name that is
-        none, and for code without a word in it.
+        `BadInput` for a name that is none, and for code without a word in it.
         """
         text = code_of(code)
         if not any(letter.isalnum() for letter in text):
@@ -92,10 +90,10 @@ class Graph:
                         f" {target}: give --target {techniques[last].target}, or another technique"
                     )
             where = self._device(target) if device is None else device
-            question = Question(text, last, target, where, limit, examples, exclude_problem)
+            question = Question(text, last, target, where, limit, examples)
             return next_steps(self._store, question, self._place(text))
 
-    def examples(  # noqa: PLR0913 (a question, all of it by name)
+    def examples(
         self,
         before: str,
         technique: str,
@@ -104,13 +102,12 @@ class Graph:
         device: str | None = None,
         limit: int = 3,
         near: str | Path | None = None,
-        exclude_problem: str | None = None,
     ) -> tuple[Example, ...]:
         """Steps that were seen from the technique `before` (or "start") to `technique`, best first.
 
         At most `limit`. `near`: a code (a text, or a file); examples that began with similar code
-        go first. `device`: whose times count; None: each example's own. `exclude_problem`: a
-        problem whose examples are left out. `BadInput` for a name that is none.
+        go first. `device`: whose times count; None: each example's own. `BadInput` for a name
+        that is none.
         """
         with self._lock:
             pair = self._pair(before, technique, target)
@@ -118,7 +115,6 @@ class Graph:
                 *pair,
                 device=device,
                 limit=limit,
-                exclude_problem=exclude_problem,
                 near=None if near is None else self._place(code_of(near)),
             )
         return tuple(example.on(device) for example in matches)
@@ -130,15 +126,14 @@ class Graph:
         *,
         target: Target | None = None,
         limit: int = 3,
-        exclude_problem: str | None = None,
     ) -> tuple[KnownFailure, ...]:
         """Failures of the step from `before` (or "start") to `technique`, most informative first.
 
-        At most `limit`, none of the problem `exclude_problem`. `BadInput` for a name that is none.
+        At most `limit`. `BadInput` for a name that is none.
         """
         with self._lock:
             pair = self._pair(before, technique, target)
-            return self._store.failures(*pair, exclude_problem=exclude_problem, limit=limit)
+            return self._store.failures(*pair, limit=limit)
 
     def _by_id(self) -> Mapping[str, Technique]:
         with self._lock:

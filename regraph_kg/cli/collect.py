@@ -3,7 +3,6 @@
 Not here: making and judging them (runs/collect.py).
 """
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -22,8 +21,6 @@ from regraph_kg.models.trajectory import Source
 from regraph_kg.runs import collect as stage
 from regraph_kg.settings import read_settings
 
-_asked = partial(option, rich_help_panel="From a model")
-
 
 def collect(  # noqa: PLR0913 (a command's options)
     *,
@@ -34,14 +31,14 @@ def collect(  # noqa: PLR0913 (a command's options)
     ),
     model: Annotated[
         str | None,
-        _asked(
+        option(
             "A large model, which is asked step by step.",
             metavar="ollama:NAME|openai:NAME|batch:FOLDER",
             show_default="REGRAPH_MODEL",
         ),
     ] = None,
-    trajectories: Annotated[int, _asked("Of each problem.", min=1, max=1000)] = 1,
-    steps: Annotated[int, _asked("At most, of each.", min=1, max=100)] = STEPS,
+    trajectories: Annotated[int, option("Of each problem.", min=1, max=1000)] = 1,
+    steps: Annotated[int, option("At most, of each.", min=1, max=100)] = STEPS,
     min_speedup: Annotated[float, option("Of the fastest step.", min=0)] = MIN_SPEEDUP,
     licence: Annotated[str, option("Of the code; stored with it.")] = "",
     by: Annotated[str, option("Who made it, where that is not the model asked.")] = "",

@@ -3,8 +3,6 @@
 Not here: a result in words (report.py).
 """
 
-import itertools
-import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,11 +25,10 @@ from regraph_kg.cli.progress import telling
 from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.errors import BadInput
 from regraph_kg.models.run import RunSummary, SimulationRecord
-from regraph_kg.models.technique import free_id, start_id
 from regraph_kg.models.text import counted, times
 from regraph_kg.search.methods import kind_of
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.problems import beats_shipped, check_problem, chosen_problem, first_use
+from regraph_kg.wiring.problems import check_problem
 
 if TYPE_CHECKING:  # numpy comes with it, which a search does not need
     from regraph_kg.evaluation.checkup.findings import Checkup
@@ -78,16 +75,9 @@ def progress(budget: int) -> Iterator[Show]:
 
 
 def print_summary(summary: RunSummary, rows: Mapping[str, str]) -> None:
-    """Print headline, table with `rows` at its end, and the commands that show the path."""
+    """Print headline, and table with `rows` at its end."""
     typer.secho(report.headline(summary), bold=True)
     typer.echo(report.run_table(summary, rows, walks=kind_of(summary.method).walks))
-    # a step after a free choice counts as a successor of the step before it
-    keys = (part.partition("#")[0] for part in summary.best_path)
-    path = [start_id(summary.target), *(key for key in keys if key != free_id(summary.target))]
-    if len(path) > 1:
-        typer.echo("\nThis path's examples:")
-    for pair in itertools.pairwise(path):
-        typer.echo(f"  regraph examples {shlex.join(pair)}")
 
 
 def require_good(settings: Settings, name: str) -> None:
@@ -105,11 +95,6 @@ def require_good(settings: Settings, name: str) -> None:
 
 def checked(settings: Settings, name: str) -> "Checkup":
     """The check of a problem; slow stages show on stderr."""
-    if beats_shipped(settings, name):
-        typer.echo(f"problem {name}: {chosen_problem(settings, name)}", err=True)
-    notice = first_use(settings, name)
-    if notice:
-        typer.echo(notice, err=True)
     with telling() as tell:
         return check_problem(settings, name, tell)
 

@@ -1,6 +1,9 @@
 """`regraph doctor`: whether this machine has what regraph needs, and catches exploits."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,11 +14,17 @@ from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, option
 from regraph_kg.cli.progress import bar
 from regraph_kg.cli.tables import PlainConsole
-from regraph_kg.evaluation.doctor import CheckRow, Scope, rows
+from regraph_kg.evaluation.doctor import Check, CheckRow, Found, Scope, checks, rows
+from regraph_kg.evaluation.exploit_check import exploits
+from regraph_kg.llm.by_file import batch_status
+from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.target import Target
-from regraph_kg.settings import read_settings
-from regraph_kg.wiring.doctor import examination
+from regraph_kg.settings import Settings, read_settings
+from regraph_kg.wiring.open_model import any_model, embedder_of
+from regraph_kg.wiring.shipped import corpus_folder
+from regraph_kg.wiring.stores import open_store
 
+_MODEL_SECONDS = 20.0  # longest silence of a model server that tells its version and models
 _COLOURS = {"green": "green", "red": "bold red", "absent": "bright_black"}
 
 
@@ -69,3 +78,51 @@ def _table(rows: Sequence[CheckRow]) -> Table:
         cells = (row.expected, text) if row.expected else (text,)
         table.add_row(state, f"  {row.name}", *cells)
     return table
+
+
+@contextmanager
+def examination(settings: Settings, scope: Scope) -> Iterator[tuple[Check, ...]]:
+    """Every check in the order of the table; exploits come last and are judged lazily."""
+    embedder = f"embedder {settings.embedder or 'hash'}"
+    parts = (
+        Check("graph", "store", partial(_store, settings), "see REGRAPH_STORE"),
+        Check("models", f"model {settings.model}", partial(_model, settings), "set REGRAPH_CORPUS"),
+        Check("models", embedder, partial(_embedder, settings)),
+    )
+    with exploits(scope) as played:
+        yield (*checks(scope), *parts, *played)
+
+
+def _store(settings: Settings) -> Found:
+    with closing(open_store(settings, retry_seconds=2.0)) as store:
+        stats = store.stats()
+    which = "embedded" if settings.store == "embedded" else "Neo4j"
+    return True, f"{which}, answers; schema {stats.schema_version}, {stats.techniques} techniques"
+
+
+def _model(settings: Settings) -> Found:
+    """The check of the default model of searches."""
+    spec = ModelSpec.parse(settings.model)
+    if spec.is_recorded:
+        folder = corpus_folder(settings) / "recorded"
+        if not folder.is_dir():
+            return None, f"no recorded answers in {folder}"
+        return True, f"recorded answers in {folder}; no server is asked"
+    if not spec.by_file:
+        return True, any_model(_with_short_timeout(settings), spec).name
+    if not Path(spec.name).is_dir():
+        return True, "answers come by file; no prompt has been written yet"
+    status = batch_status(Path(spec.name))
+    failed = f" ({status.failed} failed: {status.failure})" if status.failed else ""
+    return True, f"by file: {status.pending} prompts wait{failed}, {status.answered} are answered"
+
+
+def _embedder(settings: Settings) -> Found:
+    if settings.embedder is None or settings.embedder == "hash":
+        return True, "built in; no server is asked"
+    opened = embedder_of(_with_short_timeout(settings))
+    return True, f"{opened.space.model}, {opened.space.dimension} dimensions"
+
+
+def _with_short_timeout(settings: Settings) -> Settings:
+    return settings.model_copy(update={"model_timeout_seconds": _MODEL_SECONDS})

@@ -6,15 +6,13 @@ from typing import Annotated
 import typer
 
 from regraph_kg.cli.display import require_good
-from regraph_kg.cli.json_answers import answered
+from regraph_kg.cli.json_answers import print_json
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import telling
-from regraph_kg.cli.tables import print_aligned
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import comparable
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Outcome
 from regraph_kg.models.target import NEEDS, USUAL, Target
-from regraph_kg.models.text import times
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring.judges import local_judge, open_judge
 from regraph_kg.wiring.problems import find_problem, is_refused
@@ -50,8 +48,7 @@ def evaluate(  # noqa: PLR0913 (a command's options)
 ) -> None:
     """Compile, run, verify and time each CANDIDATE; say how it compares with the serial code.
 
-    The problem itself is looked at when it is new (regraph problem check). Several candidates are
-    judged in one opening, and a table ends the output.
+    The problem itself is looked at when it is new (regraph problem check).
 
     Exit code 0: all passed, and are faster than --against where that is given, or are right and too
     noisy to time here; 1: one failed, and the diagnosis says why, or is not faster.
@@ -87,9 +84,8 @@ def evaluate(  # noqa: PLR0913 (a command's options)
                 # the report stays the one JSON document of standard output
                 told = f"against    {comparison.verdict}: {comparison.reason}"
                 typer.echo(told, err=as_json)
-    if not answered(reports if len(reports) > 1 else reports[0], as_json) and len(reports) > 1:
-        typer.echo()
-        print_aligned([_row(*both) for both in zip(candidates, reports, strict=True)])
+    if as_json:
+        print_json(reports if len(reports) > 1 else reports[0])
     if not good:
         raise typer.Exit(1)
 
@@ -97,10 +93,3 @@ def evaluate(  # noqa: PLR0913 (a command's options)
 def is_good(report: EvalReport, *, strict: bool) -> bool:
     """Whether a candidate has not failed: what is too noisy to time here has only if `strict`."""
     return report.passed or (report.outcome is Outcome.UNSTABLE_TIMING and not strict)
-
-
-def _row(path: Path, report: EvalReport) -> tuple[str, ...]:
-    """File, outcome, and speedup with its interval."""
-    speedup = times(report.speedup) if report.speedup else ""
-    spread = f"({report.speedup_interval.as_times})" if report.speedup_interval else ""
-    return str(path), report.outcome, speedup, spread

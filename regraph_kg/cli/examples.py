@@ -10,17 +10,17 @@ import typer
 
 from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
-from regraph_kg.cli.tables import PlainConsole, wide_console
+from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.errors import BadInput
 from regraph_kg.llm.embedder import place
 from regraph_kg.models.graph import Example
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import by_id, resolve_pair
 from regraph_kg.models.text import times
-from regraph_kg.settings import Settings, read_settings
+from regraph_kg.settings import read_settings
 from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.sources import read_source
-from regraph_kg.wiring.stores import browser_query, open_store
+from regraph_kg.wiring.stores import open_store
 
 CONTEXT = 2  # unchanged lines shown around a change
 
@@ -61,9 +61,6 @@ def examples(  # noqa: PLR0913 (a command's options)
     device: Annotated[
         str | None, option("Prefer what was verified on it.", show_default="any")
     ] = None,
-    exclude_problem: Annotated[
-        str | None, option("Leave this problem's examples out.", metavar="NAME")
-    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show examples of the step from SOURCE to TARGET: code before and after, and its effect.
@@ -73,12 +70,10 @@ def examples(  # noqa: PLR0913 (a command's options)
     Exit code 1: there is none.
     """
     settings = read_settings()
-    if (source is None) != (technique is None):
-        raise BadInput("give SOURCE and TARGET, or neither of them with --near or --code")
-    if source is None and near is None and code is None:
-        raise BadInput("give SOURCE and TARGET, or --near TEXT, or --code FILE")
-    if near is not None and code is not None:
-        raise BadInput("give --near or --code, not both")
+    alike = [given for given in (near, code) if given is not None]
+    # without a pair, something must say which examples are wanted
+    if (source is None) != (technique is None) or not (source is None) <= len(alike) <= 1:
+        raise BadInput("give SOURCE and TARGET, or --near TEXT or --code FILE, or a pair and one")
     text = near if code is None else read_source(code)
     if text is not None and not any(letter.isalnum() for letter in text):
         raise BadInput(f"{code or '--near'}: there is no word in it")
@@ -89,32 +84,19 @@ def examples(  # noqa: PLR0913 (a command's options)
             vector = place(text, "text" if code is None else "code", embedder)
         if source is not None and technique is not None:
             pair = resolve_pair(source, technique, by_id(store.techniques()), target)
-            found = store.examples(
-                *pair, device=device, limit=limit, exclude_problem=exclude_problem, near=vector
-            )
+            found = store.examples(*pair, device=device, limit=limit, near=vector)
         else:
             assert vector is not None
-            found = store.nearest(vector, k=limit, target=target, exclude_problem=exclude_problem)
+            found = store.nearest(vector, k=limit, target=target)
     if not answered(found, as_json):
-        console = wide_console()
+        console = PlainConsole()
         for number, example in enumerate(found, 1):
             _print(console, number, example, device)
-        typer.echo(_where_to_look(settings, pair, found))
+        if not found:
+            where = f"techniques show {pair[0]}" if pair else "graph stats"
+            typer.echo(f"there is no such example; see regraph {where}")
     if not found:
         raise typer.Exit(1)
-
-
-def _where_to_look(
-    settings: Settings, pair: tuple[str, str] | None, found: Sequence[Example]
-) -> str:
-    """The query for Neo4j Browser where the store has one; where nothing was found, what is."""
-    if not found:
-        what = "there is no such example" if pair is None else "no example leads from {} to {}"
-        where = "graph stats" if pair is None else f"techniques show {pair[0]}"
-        return f"{what.format(*pair or ())}; see regraph {where}"
-    if pair is None or settings.store == "embedded":
-        return ""
-    return f"These examples, in Neo4j Browser:\n{browser_query(pair)}"
 
 
 def _print(console: PlainConsole, number: int, example: Example, device: str | None) -> None:

@@ -13,14 +13,12 @@ from regraph_kg import atomic
 from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import transient, watch
-from regraph_kg.cli.tables import print_rows
+from regraph_kg.cli.tables import one_line, print_rows
 from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.runs.ingest import embedding
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.stores import open_reader, open_store, write_browser_pack
-
-LONGEST = 80  # characters of a value that a table shows
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -76,16 +74,13 @@ def _parameter(text: str) -> tuple[str, JsonValue]:
         return name, json.loads(value)
     except (ValueError, RecursionError):
         raise BadInput(
-            f"--param {text[:LONGEST]}: give NAME=VALUE, the value as JSON (a text in double"
+            f"--param {one_line(text)}: give NAME=VALUE, the value as JSON (a text in double"
             " quotes)"
         ) from None
 
 
 def _cell(value: JsonValue) -> str:
-    """A value in one line that a table has room for."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
+    return one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
 @app.command()

@@ -10,7 +10,7 @@ import typer
 from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.cli.progress import watch
-from regraph_kg.cli.tables import legible, print_rows, wide_console
+from regraph_kg.cli.tables import one_line, print_rows
 from regraph_kg.errors import BadInput, Interrupted, StoreError
 from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.trajectory import Disclosure
@@ -102,7 +102,7 @@ def ingest(  # noqa: PLR0913 (a command's options)
     if ingested.rejected and not ingested.good:
         raise typer.Exit(1)
     # last, since an embedder is slow and may fail: what was merged is told before
-    _embed(settings)
+    watch(embed_new(settings))
 
 
 def _ingest(settings: Settings, source: IngestSource) -> Ingested:
@@ -126,24 +126,9 @@ def _rebuild(
 ) -> None:
     if not alone:
         raise BadInput("--rebuild reads the graph itself: give no FILE, --starter or --dry-run")
-    try:
-        count = watch(rebuild_graph(settings, vocabulary, level))
-    except KeyboardInterrupt:
-        raise Interrupted(
-            "interrupted; nothing is lost: run regraph ingest --rebuild again"
-        ) from None
+    count = watch(rebuild_graph(settings, vocabulary, level))
     typer.echo(f"rebuilt: {count} trajectories, under the names of today's vocabulary")
-    _embed(settings)
-
-
-def _embed(settings: Settings) -> None:
-    """Embed what is new, once the summary stands."""
-    try:
-        watch(embed_new(settings))
-    except KeyboardInterrupt:
-        raise Interrupted(
-            "interrupted; the graph has everything but some embeddings: regraph graph embed"
-        ) from None
+    watch(embed_new(settings))
 
 
 def _so_far(ingested: Ingested) -> str:
@@ -156,7 +141,7 @@ def _print_names(names: Sequence[NameVerdict]) -> None:
     headings = ("name", "technique", "stage", "score", "steps")
     cells = (
         (
-            legible(row.label),
+            one_line(row.label),
             row.technique,
             row.stage,
             f"{row.score:.2f}",
@@ -164,5 +149,5 @@ def _print_names(names: Sequence[NameVerdict]) -> None:
         )
         for row in sorted(names, key=lambda row: (row.stage, row.technique, row.label))
     )
-    print_rows(headings, cells, (3, 4), wide_console())
+    print_rows(headings, cells, (3, 4))
     typer.echo(f"new techniques: {len({row.technique for row in names if row.name is not None})}")

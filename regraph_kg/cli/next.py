@@ -33,9 +33,6 @@ def next(  # noqa: PLR0913 (the command's name; its options)
     ] = None,
     limit: Annotated[int, option("How many techniques.", "-k", min=1)] = 5,
     examples: Annotated[int, option("Examples of each.", min=1, max=10)] = 1,
-    exclude_problem: Annotated[
-        str | None, option("Leave this problem's examples out.", metavar="NAME")
-    ] = None,
     as_json: Json = False,
 ) -> None:
     """Say what the graph would try next on CODE_FILE, and why: gains, tries, when it applies.
@@ -56,7 +53,6 @@ def next(  # noqa: PLR0913 (the command's name; its options)
             device=device,
             limit=limit,
             examples=examples,
-            exclude_problem=exclude_problem,
         )
     if not answered(answer, as_json):
         # strangers wrote the graph's texts: none of them steers the terminal

@@ -95,12 +95,8 @@ class Options:
     ] = None
     dry_run: Annotated[bool, option("Only print the first prompt, and its tokens.")] = False
     starter: Annotated[
-        bool | None,
-        option(
-            "Load the starter graph into an embedded store that is empty.",
-            show_default="asked on a terminal",
-        ),
-    ] = None
+        bool, option("Load the starter graph into an embedded store that is empty.")
+    ] = False
     sets: Annotated[
         list[str] | None,
         option(

@@ -13,7 +13,7 @@ import typer
 from regraph_kg.cli.display import Show, print_summary, progress, require_good
 from regraph_kg.cli.json_answers import answered, notes_aside
 from regraph_kg.cli.options import Options, choose, resume_command
-from regraph_kg.cli.progress import on_terminal, watch
+from regraph_kg.cli.progress import watch
 from regraph_kg.errors import (
     AnswersPending,
     BadInput,
@@ -50,8 +50,8 @@ def run(options: Options) -> bool:
             folder = problem_of(settings, Path(options.problem), options.function)
         options = replace(options, problem=f"{folder}/")
     choice = choose(options, settings.model)
-    if options.starter or (kind_of(choice.settings.method).walks and not options.resume):
-        offer(settings, options.starter)
+    if options.starter:
+        load_starter(settings)
     if not options.dry_run:
         return _search(settings, options, choice).improved
     first = preview(settings, choice)
@@ -60,25 +60,17 @@ def run(options: Options) -> bool:
     return True
 
 
-def offer(settings: Settings, load: bool | None) -> None:
-    """Load the starter graph into an empty embedded store, where the user wants it.
+def load_starter(settings: Settings) -> None:
+    """Load the starter graph into an empty embedded store.
 
-    None asks on a terminal, and elsewhere loads nothing. Raises `BadInput` for a shared
-    store, which only `regraph ingest --starter` fills.
+    Raises `BadInput` for a shared store, which only `regraph ingest --starter` fills.
     """
     if settings.store != "embedded":
-        if load:
-            raise BadInput("starter: this store is shared; fill it with regraph ingest --starter")
-        return
-    if load is False or (load is None and not on_terminal()):
-        return
+        raise BadInput("starter: this store is shared; fill it with regraph ingest --starter")
     with closing(open_store(settings)) as store:
         if store.stats().trajectories:
             return
     files = starter_files(settings)
-    question = "the graph is empty: load the starter graph that comes with regraph?"
-    if not load and not (files and typer.confirm(question, default=True, err=True)):
-        return
     if not files:
         raise BadInput(f"starter: no trajectories in {corpus_folder(settings)}")
     from regraph_kg.runs.ingest import grow  # noqa: PLC0415 (numpy, for an empty graph alone)

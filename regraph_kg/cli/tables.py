@@ -16,14 +16,19 @@ from regraph_kg.models.text import plain
 _WORDS = 12  # least columns of words
 _HEADING = 5
 _WIDE = 120
-_LONGEST = 120  # characters of a name or label that are printed
+_LONGEST = 80  # characters of a value that a table shows
 
 
 class PlainConsole(Console):
-    """Prints text as it is (no markup, no emoji names), without invisible characters."""
+    """Prints text as it is (no markup, no emoji names), without invisible characters.
+
+    Where the output is no terminal, ids stay whole for copying.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(highlight=False, markup=False, emoji=False, tab_size=4, **options)
+        if not self.is_terminal:
+            self.width = max(self.width, _WIDE)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
@@ -31,14 +36,6 @@ class PlainConsole(Console):
         """See `Console`. Each part of a table passes here before its width is measured."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=plain(segment.text))
-
-
-def wide_console() -> PlainConsole:
-    """A console with at least `_WIDE` columns where the output is no terminal."""
-    console = PlainConsole()
-    if not console.is_terminal:
-        console.width = max(console.width, _WIDE)  # ids stay whole for copying
-    return console
 
 
 def print_rows(
@@ -71,7 +68,7 @@ def print_aligned(rows: Sequence[Sequence[str]]) -> None:
         typer.echo("  ".join(cells).rstrip())
 
 
-def legible(text: str) -> str:
-    """Text in one line of bounded length whose control characters cannot steer the terminal."""
-    line = "".join(char if char.isprintable() else "\ufffd" for char in text[: _LONGEST + 1])
+def one_line(text: str) -> str:
+    """Text in one line that a table has room for."""
+    line = " ".join(text.split())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."

@@ -1,6 +1,5 @@
 """`regraph techniques`: the graph's knowledge of techniques."""
 
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Annotated
@@ -48,7 +47,6 @@ def show(
     target: Annotated[
         Target | None, option("Only this target's; where a name is looked up.")
     ] = None,
-    device: Annotated[str, option("Whose statistics, if it has any.", show_default="all")] = "",
     as_json: Json = False,
 ) -> None:
     """Show one technique: what it is, and what was seen to follow it, with what effect.
@@ -65,7 +63,7 @@ def show(
         # of every target: a name of another one is told with its id, and not as unknown
         techniques = by_id(store.techniques())
         resolved = techniques[resolve(technique, techniques, target)]
-        successors = store.neighbourhood(resolved.id, device=device).successors
+        successors = store.neighbourhood(resolved.id, device="").successors
     if answered(TechniqueShown(resolved, successors), as_json):
         return
     # models and strangers wrote these texts: none steers the terminal
@@ -74,14 +72,13 @@ def show(
     if not successors:
         console.print("Nothing was seen to follow it.")
         return
-    headings = ("examples", "tried", "verified", "declined", "effect", "")
-    found = (_cells(successor, device) for successor in successors)
-    print_rows(("followed by", *headings), found, range(1, 6), console)
-
-
-def _cells(successor: Successor, device: str) -> Iterator[str]:
-    yield successor.technique.id
-    yield from map(str, (successor.examples, successor.tried))
-    yield from map(str, (successor.verified, successor.declined))
-    yield "-" if successor.effect is None else times(successor.effect)
-    yield "other devices" if device and successor.statistics == "other-devices" else ""
+    headings = ("followed by", "examples", "tried", "verified", "declined", "effect")
+    followed = [
+        (
+            one.technique.id,
+            *map(str, (one.examples, one.tried, one.verified, one.declined)),
+            times(one.effect) if one.effect else "-",
+        )
+        for one in successors
+    ]
+    print_rows(headings, followed, range(1, 6), console)

@@ -37,7 +37,6 @@ class Question:
     device: str = ""
     limit: int = 5  # techniques
     examples: int = 1  # most examples of each technique, and of any technique
-    exclude_problem: str | None = None
 
 
 def next_steps(store: "GraphStore", question: Question, vector: Vector | None) -> NextSteps:
@@ -60,7 +59,6 @@ def next_steps(store: "GraphStore", question: Question, vector: Vector | None) -
             technique.id,
             device=question.device or None,
             limit=question.examples,
-            exclude_problem=question.exclude_problem,
             near=vector,
         )
         step = SuggestedStep(
@@ -95,12 +93,7 @@ def next_steps(store: "GraphStore", question: Question, vector: Vector | None) -
 
 def _similar(store: "GraphStore", question: Question, vector: Vector) -> tuple[Example, ...]:
     """Steps of any technique that began with similar code."""
-    found = store.nearest(
-        vector,
-        k=question.examples,
-        target=question.target,
-        exclude_problem=question.exclude_problem,
-    )
+    found = store.nearest(vector, k=question.examples, target=question.target)
     return tuple(example.on(question.device) for example in found)
 
 
@@ -111,11 +104,8 @@ def _unfit(offer: Offer) -> UnfitStep:
 
 def _successors(store: "GraphStore", question: Question) -> Successors:
     """The graph as a search reads it."""
-    device, excluded = question.device, question.exclude_problem
-    neighbours = partial(
-        store.neighbourhood, device=device, limit=MOST_SUCCESSORS, exclude_problem=excluded
-    )
-    pooled = partial(store.pooled, question.target, device=device, exclude_problem=excluded)
+    neighbours = partial(store.neighbourhood, device=question.device, limit=MOST_SUCCESSORS)
+    pooled = partial(store.pooled, question.target, device=question.device)
     enough = max(ENOUGH, question.limit)
     return Successors(neighbours, pooled, start_id(question.target), enough)
 

@@ -1,4 +1,4 @@
-"""Problems by name or folder: finding them, checking them, and a notice before their code runs."""
+"""Problems by name or folder: finding them, checking them, what a search makes of them."""
 
 import difflib
 from collections.abc import Callable, Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.checkup.findings import Checkup, checked_once, is_new
+from regraph_kg.evaluation.checkup.findings import Checkup, checked_once
 from regraph_kg.evaluation.compile.source_rules import rejected
 from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem, load_problem
 from regraph_kg.evaluation.problem.rows import remarks
@@ -16,7 +16,7 @@ from regraph_kg.models.port import Port
 from regraph_kg.models.run import Task
 from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.shipped import corpus_folder, nobody_hears, problem_names, shipped_corpus
+from regraph_kg.wiring.shipped import corpus_folder, nobody_hears, problem_names
 
 if TYPE_CHECKING:  # the parser comes with it
     from regraph_kg.adopt.adopt import Adopter
@@ -41,16 +41,10 @@ def declared_problem(settings: Settings, name: str) -> Problem:
 
 def chosen_problem(settings: Settings, name: str) -> str:
     """The problem of `name` in words: the user's own folder, or one of the corpus."""
-    folder = problem_folder(settings, name)
-    if folder == _of_corpus(settings, name) and settings.corpus is None:
-        return f"{name}, shipped with regraph"
-    return f"{folder}/" + (f", not the shipped {name}" if beats_shipped(settings, name) else "")
-
-
-def beats_shipped(settings: Settings, name: str) -> bool:
-    """Whether the user's folder hides a problem of the corpus of the same name."""
-    other = _of_corpus(settings, name)
-    return other is not None and problem_folder(settings, name) != other
+    folder, other = problem_folder(settings, name), _of_corpus(settings, name)
+    if folder == other:
+        return f"{name}, shipped with regraph" if settings.corpus is None else f"{folder}/"
+    return f"{folder}/, not the shipped {name}" if other else f"{folder}/"
 
 
 def check_problem(
@@ -86,26 +80,6 @@ def open_adopter(settings: Settings, tell: Callable[[str], None]) -> "Adopter":
     from regraph_kg.adopt.adopt import Adopter  # noqa: PLC0415
 
     return Adopter(settings.cache_dir, tell)
-
-
-def first_use(settings: Settings, name: str) -> str | None:
-    """A notice of the code that will run, once for each content of a folder; None afterwards.
-
-    None also for problems of this package.
-    """
-    folder = problem_folder(settings, name)
-    problem = load_problem(folder)
-    shipped = (shipped_corpus() / "problems").resolve()
-    if folder.resolve().parent == shipped or not is_new(settings.cache_dir, problem):
-        return None
-    if isinstance(problem, ProjectProblem):
-        return (
-            f"{problem.name}: copies {problem.folder}, builds, tests and runs it with the commands"
-            f" of {folder}/problem.toml, confined"
-        )
-    code = ("serial.cpp", "reference.cpp", "inputs.py")
-    files = " and ".join(file for file in code if (folder / file).exists())
-    return f"{problem.name}: compiles and runs {files} of {folder}, confined"
 
 
 def is_refused(candidate: Candidate) -> bool:

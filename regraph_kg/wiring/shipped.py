@@ -12,12 +12,7 @@ from regraph_kg.settings import Settings
 
 def corpus_folder(settings: Settings) -> Path:
     """Folder with techniques.json, problems/, trajectories/, collected/ and recorded/."""
-    return shipped_corpus() if settings.corpus is None else settings.corpus
-
-
-def shipped_corpus() -> Path:
-    """The folder that comes with this package."""
-    return Path(str(files(corpus)))
+    return settings.corpus or Path(str(files(corpus)))
 
 
 def starter_files(settings: Settings) -> tuple[Path, ...]:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, file_errors
 
 MOST_BYTES = 16 * 2**20  # longest source that is read
 
@@ -14,13 +14,11 @@ def code_of(source: str | Path) -> str:
 
 def read_source(path: Path) -> str:
     """The code of a file, with equal line ends. `BadInput` for anything else."""
+    with file_errors(path, "give a C++ or CUDA source file"), path.open("rb") as file:
+        data = file.read(MOST_BYTES + 1)  # a device may have no end
+    if len(data) > MOST_BYTES:
+        raise BadInput(f"{path}: longer than {MOST_BYTES >> 20} MiB; give a source file")
     try:
-        with path.open("rb") as file:  # a device may have no end
-            data = file.read(MOST_BYTES + 1)
-        if len(data) > MOST_BYTES:
-            raise BadInput(f"{path}: longer than {MOST_BYTES >> 20} MiB; give a source file")
         return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; give a C++ or CUDA source file") from None
     except UnicodeDecodeError:
         raise BadInput(f"{path}: not UTF-8 text; give a C++ or CUDA source file") from None

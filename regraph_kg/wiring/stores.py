@@ -3,10 +3,7 @@
 The driver is loaded with the store that needs it: it takes a third of a second.
 """
 
-import json
 import logging
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regraph_kg.backends import embedded, queries
@@ -67,31 +64,7 @@ def store_address(settings: Settings) -> Address:
 
 def start_embedded(settings: Settings) -> ServerState:
     """The embedded store of `data_dir`, started if it does not run."""
-    return embedded.ensure(embedded_folder(settings), settings.store_idle_seconds)
-
-
-def find_embedded(settings: Settings) -> ServerState | None:
-    """The embedded store of `data_dir` if it runs."""
-    return embedded.find(embedded_folder(settings))
-
-
-def stop_embedded(settings: Settings) -> ServerState | None:
-    """End the embedded store of `data_dir`; what it was, or None when none ran."""
-    return embedded.stop(embedded_folder(settings))
-
-
-def embedded_folder(settings: Settings) -> Path:
-    return settings.data_dir / "store"
-
-
-def browser_query(path: Sequence[str]) -> str:
-    """The query for Neo4j Browser that shows the best examples along `path` (technique ids).
-
-    The path is a literal in one statement (every JSON text is one of Cypher): Browser runs
-    a `:param` line together with a query, but then draws nothing.
-    """
-    (statement,) = queries.statements("browse_path", "neo4j")
-    return statement.replace("$path", json.dumps(list(path)), 1)
+    return embedded.ensure(settings.data_dir / "store", settings.store_idle_seconds)
 
 
 write_browser_pack = queries.write_pack

@@ -10,8 +10,8 @@ import pytest
 from regraph_kg.evaluation.problem.home import load_home
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.stores import stop_embedded
 from tests.in_process import regraph
+from tests.stores import stop_embedded
 
 TASKS = Path(__file__).parent / "tasks.cpp"
 Run = Callable[..., "CompletedProcess[str]"]

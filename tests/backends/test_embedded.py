@@ -18,14 +18,9 @@ from regraph_kg.backends.bolt import Bolt
 from regraph_kg.backends.store import GraphStore
 from regraph_kg.errors import StoreError
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.stores import (
-    embedded_folder,
-    find_embedded,
-    open_store,
-    start_embedded,
-    stop_embedded,
-)
+from regraph_kg.wiring.stores import open_store, start_embedded
 from tests.contract.plans import plan
+from tests.stores import embedded_folder, find_embedded, stop_embedded
 
 
 @pytest.fixture

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.wiring.stores import browser_query, write_browser_pack
+from regraph_kg.wiring.stores import write_browser_pack
 from tests.browser.sample import grow
 from tests.browser.server import Browser, opened, served
 
 pytestmark = pytest.mark.nightly
 
 FOLDER = Path(__file__).parents[2] / "cypher" / "browser"
-PATH = ("cuda/start", "cuda/thread-per-element", "cuda/memory-coalescing")
 
 CAPTION = re.compile(r"([\d.]+)x, (\d+ of \d+)")
 
@@ -66,15 +65,3 @@ def test_a_person_loads_the_pack_and_walks_through_it(browser: Browser, tmp_path
     strongest = (pytest.approx(float(gained), abs=0.06), f"{verified} of {tried}")
     begun = any(one.startswith(f"{float(gained):.3g}"[:3]) for one in cut)
     assert strongest in captions or begun, "the same as in the table"
-
-
-def test_what_optimize_and_examples_print_draws_the_path_as_pasted(browser: Browser) -> None:
-    browser.run(":config {autoComplete: false}")
-    shown = browser.run(browser_query(PATH))
-    shown_names = sorted(name.rstrip("…") for name in shown.nodes)  # a long one may be cut
-    names = ["Memory coalescing", "Thread per element", "serial code"]
-    assert [name.startswith(cut) for name, cut in zip(names, shown_names, strict=True)] == [
-        True
-    ] * 3
-    assert len(shown.arrows) == 6, "three of each step"
-    assert any(caption.startswith("matmul") for caption in shown.arrows)

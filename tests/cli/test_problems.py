@@ -6,7 +6,7 @@ import pytest
 
 from regraph_kg.errors import BadInput
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.problems import beats_shipped, chosen_problem, find_problem
+from regraph_kg.wiring.problems import chosen_problem, find_problem
 from regraph_kg.wiring.shipped import problem_names
 from tests.search.lab import SERIAL, TOML
 
@@ -30,7 +30,6 @@ def make(folder: Path) -> Path:
 def test_any_folder_has_the_shipped_problems() -> None:
     assert find_problem(SHIPPED, "matmul").entry == "matmul"
     assert chosen_problem(SHIPPED, "matmul") == "matmul, shipped with regraph"
-    assert not beats_shipped(SHIPPED, "matmul")
     assert {"matmul", "stencil"} <= set(problem_names(SHIPPED))
 
 
@@ -38,7 +37,6 @@ def test_a_folder_of_the_users_beats_a_shipped_problem_and_that_is_said(here: Pa
     make(here / "matmul")
     assert find_problem(SHIPPED, "matmul").entry == "scale"
     assert chosen_problem(SHIPPED, "matmul") == "matmul/, not the shipped matmul"
-    assert beats_shipped(SHIPPED, "matmul")
 
 
 def test_a_folder_of_something_else_does_not_hide_a_shipped_problem(here: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.stores import stop_embedded
+from tests.stores import stop_embedded
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

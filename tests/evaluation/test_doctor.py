@@ -17,6 +17,8 @@ from regraph_kg.evaluation.doctor import Check, CheckRow, Found, Scope, checks, 
 from regraph_kg.evaluation.exploit_check import EXPLOITS, exploits, header, problem_of
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import Target
+from regraph_kg.settings import Settings
+from tests.stores import stop_embedded
 
 from .conftest import HERE
 
@@ -252,15 +254,15 @@ def doctor(tmp_path: Path, *words: str, **env: str) -> "subprocess.CompletedProc
     )
 
 
-def test_the_command_ends_the_store_that_it_started(tmp_path: Path) -> None:
+def test_the_command_looks_at_store_and_models(tmp_path: Path) -> None:
     done = doctor(tmp_path, "--quick", "--target", "openmp", "--json")
+    stop_embedded(Settings(data_dir=tmp_path / "data"))
     found = {(row["part"], row["name"]): row for row in json.loads(done.stdout)}
     assert found["graph", "store"]["state"] == "green", found["graph", "store"]
-    assert "starts; schema" in found["graph", "store"]["found"]
+    assert "answers; schema" in found["graph", "store"]["found"]
     assert found["models", "model recorded"]["state"] == "green"
     assert done.returncode == int(any(row["state"] == "red" for row in found.values()))
     assert done.stderr == ""
-    assert not (tmp_path / "data" / "store" / "state.json").exists()
 
 
 def test_dead_servers_are_red_and_no_secret_is_shown(tmp_path: Path) -> None:

@@ -24,12 +24,12 @@ from regraph_kg.errors import StoreError
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.stores import find_embedded, open_store, start_embedded, stop_embedded
+from regraph_kg.wiring.stores import open_store, start_embedded
 from tests.contract.overlapping import VOCABULARY, holdings, ingest_in_turn, write_files
 from tests.ingest.trajectories import lexical
 from tests.neo4j_server import prepared, running
 from tests.recount import wrong_counts
-from tests.stores import wipe
+from tests.stores import find_embedded, stop_embedded, wipe
 
 FILES, TRAJECTORIES, BATCH = 3, 20, 2
 LONGEST_MOMENT = 0.1  # seconds: some kills hit between two batches, others in the middle of one

@@ -181,16 +181,13 @@ def test_examples_show_the_change_of_the_code_and_its_effect(desk: Desk) -> None
     assert "4x by this step, 8x against the serial code, on GPU, nvcc" in shown
     assert "because [red]" in shown
     assert "\n-int x;\n+int y;\n int same;\n" in shown
-    assert "Browser" not in shown  # none opens an embedded store
 
 
-def test_examples_can_leave_a_problem_out(desk: Desk) -> None:
+def test_examples_are_limited(desk: Desk) -> None:
     desk.run("ingest", desk.write("file.jsonl", row(1, "Odd trick"), row(2, "Odd trick")))
     words = ("examples", "start", "cuda/odd-trick", "--json")
     assert len(desk.run(*words).json()) == 2
     assert len(desk.run(*words, "-k", "1").json()) == 1
-    (left,) = desk.run(*words, "--exclude-problem", "p1").json()
-    assert left["problem"] == "p2"
 
 
 def test_no_example_is_an_honest_negative(desk: Desk) -> None:

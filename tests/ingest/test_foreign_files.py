@@ -6,11 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.cli.examples import _where_to_look
-from regraph_kg.settings import Settings
 from tests.ingest.test_commands import Desk, desk
 from tests.ingest.trajectories import row
-from tests.search.test_reader import FIRST
 
 __all__ = ["desk"]
 
@@ -27,13 +24,6 @@ def test_a_file_of_something_else_is_told_and_leaves_no_litter(desk: Desk) -> No
     learned = desk.run("learn", file)
     assert (learned.code, "start a new run" in learned.err) == (2, False)
     assert "give a trace as this version's regraph optimize wrote it" in learned.err
-
-
-def test_examples_of_a_shared_store_are_told_for_its_browser() -> None:
-    pair, shared = ("cuda/start", "cuda/odd-trick"), Settings(store="bolt://shared:7687")
-    told = _where_to_look(shared, pair, (FIRST,))
-    assert 'WITH ["cuda/start", "cuda/odd-trick"] AS path' in told
-    assert _where_to_look(Settings(), pair, (FIRST,)) == ""
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 from regraph_kg import atomic
+from regraph_kg.cli.doctor import examination
 from regraph_kg.errors import AnswersPending, BadInput, ToolError
 from regraph_kg.evaluation.doctor import Scope, rows
 from regraph_kg.llm.by_file import BatchModel, BatchStatus, batch_status
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.prompt import DecisionKey, Prompt, PromptKey, Reply
 from regraph_kg.settings import read_settings
-from regraph_kg.wiring.doctor import examination
 from regraph_kg.wiring.open_model import any_model
 from tests.llm.asking import OPTIONS
 

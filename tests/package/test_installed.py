@@ -24,9 +24,9 @@ from tests.requirement import require
 ROOT = Path(__file__).parents[2]
 STARTER = ROOT / "corpus" / "trajectories"
 STOP_STORE = """
+from regraph_kg.backends import embedded
 from regraph_kg.settings import read_settings
-from regraph_kg.wiring.stores import stop_embedded
-stop_embedded(read_settings())
+embedded.stop(read_settings().data_dir / "store")
 """
 KINDS = ("wheel", "sdist")
 BUILD = """

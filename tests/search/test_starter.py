@@ -1,4 +1,4 @@
-"""The starter graph: offered where an embedded store is empty, never loaded unasked."""
+"""The starter graph: loaded into an embedded store that is empty, never unasked."""
 
 import json
 
@@ -36,11 +36,8 @@ def test_with_the_flag_it_is_loaded_once_and_said(stocked: Lab) -> None:
     assert "loaded" not in stocked.optimize("--starter").err
 
 
-@pytest.mark.parametrize("words", [(), ("--no-starter",)])
-def test_elsewhere_than_on_a_terminal_nothing_is_loaded_unasked(
-    words: tuple[str, ...], stocked: Lab
-) -> None:
-    ended = stocked.optimize(*words)
+def test_nothing_is_loaded_unasked(stocked: Lab) -> None:
+    ended = stocked.optimize()
     assert ended.code == 2
     assert "run regraph ingest --starter" in ended.err
     assert stocked.store.stats().trajectories == 0
@@ -54,9 +51,8 @@ def test_a_graph_that_holds_something_is_left_alone(stocked: Lab) -> None:
 
 def test_a_shared_store_is_not_filled_by_the_way() -> None:
     shared = Settings(store="bolt://nobody.invalid:7687")
-    running.offer(shared, None)  # it is not even asked
     with pytest.raises(BadInput, match="regraph ingest --starter"):
-        running.offer(shared, True)
+        running.load_starter(shared)
 
 
 def test_ingest_takes_it_with_or_without_files(stocked: Lab) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from regraph_kg.evaluation.checkup import checkup
 from regraph_kg.evaluation.checkup.checkup import Checker, _mend
-from regraph_kg.evaluation.checkup.findings import Checkup, ProblemFinding, is_new
+from regraph_kg.evaluation.checkup.findings import Checkup, ProblemFinding
 from regraph_kg.evaluation.checkup.signature import mismatch
 from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
@@ -55,11 +55,9 @@ def told(seen: Checkup, severity: str) -> list[str]:
 
 def test_a_true_declaration_is_good_and_known_the_next_time(check: Check, tmp_path: Path) -> None:
     problem = problem_named("scale")
-    assert is_new(tmp_path, problem)
     first = check(problem)
     assert first.errors == ()
     assert [found.about for found in first.findings] == ["timing shape"], "a tiny test problem"
-    assert not is_new(tmp_path, problem)
     again = check(problem)
     assert (again.findings, again.seconds) == (first.findings, None)
 
