@@ -88,7 +88,7 @@ class Conversation:
                 failed = FailedAnswer(Outcome.PARSE_FAILED, answer.reason, None)
                 continue
             label = answer.label
-            report = draft.take(answer, repair)
+            report = draft.take(answer)
             if report is None:
                 # The same code once more: another try of it would say the same.
                 label = f"{label} (the code was the same as before)"

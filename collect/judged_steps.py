@@ -29,11 +29,10 @@ class TrajectoryDraft:
     judge: Callable[[str], EvalReport]
     steps: list[Step] = field(default_factory=list)
     failures: list[FailedStep] = field(default_factory=list)
-    repairs: list[int] = field(default_factory=list)  # failed tries before each step
     codes: set[str] = field(default_factory=set)
     """Normalized codes that were right so far: proposing one again does nothing."""
 
-    def take(self, step: Step, repairs: int = 0) -> EvalReport | None:
+    def take(self, step: Step) -> EvalReport | None:
         """Judge a step, and put it where it belongs; None where its code is not new."""
         text = normalized(step.code)
         if text in self.codes:
@@ -43,7 +42,6 @@ class TrajectoryDraft:
         if report.outcome.is_right:
             self.codes.add(text)
             self.steps.append(step)
-            self.repairs.append(repairs)
         else:
             said = (report.outcome, report.diagnosis, report.device)
             self.failures.append(_failure(len(self.steps), step, *said))
@@ -65,24 +63,23 @@ class TrajectoryDraft:
         )
 
 
-def settled(trajectory: Trajectory, repairs: Sequence[int]) -> Trajectory | None:
+def settled(trajectory: Trajectory) -> Trajectory | None:
     """A measured trajectory up to the first step that the full grade found wrong.
 
     That step is then a failure. None where no step is left.
     """
     steps: list[Step] = []
     failures = list(trajectory.failures)
-    for step, tries in zip(trajectory.steps, repairs, strict=True):
+    for step in trajectory.steps:
         # The newest one is this collection's; a trajectory from elsewhere may have more.
-        *older, newest = step.measurements
+        newest = step.measurements[-1]
         if not newest.outcome.is_right:
             # What failed later built on this step, and means nothing without it.
             failures = [failure for failure in failures if failure.after_step <= len(steps)]
             said = (Outcome(newest.outcome), "found when it was measured", newest.device)
             failures.append(_failure(len(steps), step, *said))
             break
-        timing = newest.model_copy(update={"repairs": tries})
-        steps.append(step.model_copy(update={"measurements": (*older, timing)}))
+        steps.append(step)
     if not steps:
         return None
     return trajectory.model_copy(update={"steps": tuple(steps), "failures": tuple(failures)})

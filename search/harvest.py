@@ -267,7 +267,6 @@ def _measurement(tree: _Tree, place: StepPath) -> Measurement | None:
         seconds=seconds,
         before_seconds=serial if len(place) == 1 else earlier,
         serial_seconds=serial,
-        repairs=max(0, step.cost.calls - 1),
         roofline=RooflinePosition.of(report.account),
     )
 

@@ -92,7 +92,6 @@ class Measurement(Frozen):
     pairs: int = Field(default=0, ge=0)
     """Pairs of workers that the effect comes from, one of the code before and one of that after;
     0: not timed in turn, since workers' levels told."""
-    repairs: int = Field(default=0, ge=0)  # repair calls it took; 0 counts as verified at first
     diagnosis: NoteText = ""  # why the step failed
     roofline: RooflinePosition | None = None
     """The position of the code after the step; None where the device's peaks were unmeasured."""

@@ -176,7 +176,7 @@ class _Collecting:
         self.gathered.collected += 1
         trajectory = draft.trajectory(source.ref, source.origin)
         if trajectory is not None:
-            trajectory = settled(self._measured(trajectory, problem), draft.repairs)
+            trajectory = settled(self._measured(trajectory, problem))
         if trajectory is None:
             self.gathered.left_out[source.ref] = "no step was right"
             return f"{source.ref}: no step was right; {ended}"

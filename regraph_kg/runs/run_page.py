@@ -1,19 +1,16 @@
 """Runs as pages: from traces to the values of a page.
 
-A page holds some of a large run's steps: those on the way to the answer first, then former bests,
-then the rest in their order; a step comes with all before it. Their texts come in the same order
-until the page has enough. Not here: how a trace is read (search/run_record.py), the page's text
-(pages/render.py).
+Not here: how a trace is read (search/run_record.py), the page's text (pages/render.py).
 """
 
 import difflib
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from regraph_kg import report
-from regraph_kg.errors import BadInput, RegraphError
+from regraph_kg.errors import RegraphError
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import RunHeader, StepRecord, Task
@@ -26,11 +23,6 @@ from regraph_kg.settings import Settings
 from regraph_kg.wiring.key import trace_key
 from regraph_kg.wiring.problems import find_problem, task_of
 
-MOST_RUNS = 20
-MOST_STEPS = 1_500  # steps of a page, shared by its runs
-MOST_CHARACTERS = 1_400_000
-"""Characters of codes, prompts and answers likewise: six bytes each at most, so that a page stays
-within 10 MB."""
 MOST_LINES = 2_000  # lines of codes that are compared
 _NUMBER = re.compile(r"\d+(\.\d+)?(e[-+]?\d+)?")
 Turns = dict[tuple[tuple[str, ...], int], list[Exchange]]
@@ -40,20 +32,14 @@ _HARMLESS = (Outcome.DECLINED, Outcome.UNSTABLE_TIMING)
 def view_runs(settings: Settings, traces: Sequence[Path]) -> tuple[RunView, ...]:
     """The views of these traces. `BadInput` names the file that is no trace."""
     key = trace_key(settings)
-    paths = list(dict.fromkeys(traces))
-    if len(paths) > MOST_RUNS:
-        raise BadInput(f"{len(paths)} runs are too many for a page: name {MOST_RUNS} at most")
-    return tuple(_view(settings, RunRecord.read(path, key), 1 / len(paths)) for path in paths)
+    return tuple(_view(settings, RunRecord.read(path, key)) for path in dict.fromkeys(traces))
 
 
-def _view(settings: Settings, run: RunRecord, share: float) -> RunView:
+def _view(settings: Settings, run: RunRecord) -> RunView:
     header, answer = run.header, run.answer
     # a trace holds the hash of the serial code alone
     task = _task(settings, header)
     serial = task.serial if task else ""
-    nodes, left_out = steps_shown(
-        run, serial, steps=int(MOST_STEPS * share), characters=int(MOST_CHARACTERS * share)
-    )
     # what was taken back when it was measured again is no result
     best = None if run.finished and answer is None else run.best
     judged = answer[1] if answer else None
@@ -70,11 +56,11 @@ def _view(settings: Settings, run: RunRecord, share: float) -> RunView:
         share=min(1.0, account.roof.share) if account and account.roof else None,
         path=report.path(best.path) if best else "",
         code=(best.code or "") if best else serial,
-        notes=(*_notes(run, serial), *left_out),
+        notes=tuple(_notes(run, serial)),
         rows=_rows(run),
         machine=_machine(header, judged),
         failures=failure_rows(run),
-        nodes=nodes,
+        nodes=steps_shown(run, serial),
         commands=tuple(_commands(run)),
         system=next((prompt.system for prompt in run.prompts.values()), ""),
         settings=_settings(header),
@@ -201,37 +187,27 @@ def failure_rows(run: RunRecord) -> tuple[FailureRow, ...]:
     return tuple(sorted(rows.values(), key=lambda row: -row.count))
 
 
-def steps_shown(
-    run: RunRecord, serial: str, *, steps: int, characters: int
-) -> tuple[tuple[Node, ...], list[str]]:
-    """The tree of a run and what it leaves out, in words; `serial` "": not known."""
-    parents = _parents(run.steps)
-    chosen = _chosen(run, parents, steps)
+def steps_shown(run: RunRecord, serial: str) -> tuple[Node, ...]:
+    """The tree of a run; `serial` "": not known."""
+    parents, turns = _parents(run.steps), _turns(run)
     nodes, numbers = [Node(0, None, "serial code", "given", 1.0, code=serial)], {-1: 0}
     bests = {id(best.step) for best in run.bests}
     # a parent's path is shorter, so that it stands before its steps
-    for number in sorted(chosen, key=lambda step: (len(run.steps[step].step.path), step)):
+    for number in sorted(parents, key=lambda step: (len(run.steps[step].step.path), step)):
         numbers[number] = len(nodes)
         traced, parent = run.steps[number], parents[number]
         before = 1.0 if parent == -1 else run.steps[parent].step.speedup
-        nodes.append(_node(traced, len(nodes), numbers[parent], before))
-        nodes[-1].best = id(traced.step) in bests
+        node = _node(traced, len(nodes), numbers[parent], before)
+        node.best = id(traced.step) in bests
+        _tell(run, node, traced.step, nodes[numbers[parent]].code, turns)
+        nodes.append(node)
     if run.best is not None:
         best = next(number for number, traced in enumerate(run.steps) if traced.step is run.best)
-        for number in _way(best, parents):
-            nodes[numbers.get(number, 0)].answer = True
-    left_out = []
-    if len(chosen) < len(run.steps):
-        left_out.append(f"the tree shows {len(chosen)} of {len(run.steps)} steps")
-    turns = _turns(run)
-    for count, number in enumerate(chosen):
-        if characters <= 0:
-            left_out.append(f"code and answers of {count} of these steps are in the page")
-            break
-        parent = parents[number]
-        before_it = serial if parent == -1 else run.steps[parent].step.code or ""
-        characters -= _tell(run, nodes[numbers[number]], run.steps[number].step, before_it, turns)
-    return tuple(nodes), left_out
+        while best != -1:
+            nodes[numbers[best]].answer = True
+            best = parents[best]
+        nodes[0].answer = True
+    return tuple(nodes)
 
 
 def _node(traced: TracedStep, number: int, parent: int, before: float | None) -> Node:
@@ -271,27 +247,6 @@ def _parents(steps: Sequence[TracedStep]) -> dict[int, int]:
     return parents
 
 
-def _way(number: int, parents: Mapping[int, int]) -> list[int]:
-    """A step and its ancestors, the serial code included."""
-    way = [number]
-    while way[-1] != -1:
-        way.append(parents[way[-1]])
-    return way
-
-
-def _chosen(run: RunRecord, parents: Mapping[int, int], most: int) -> list[int]:
-    """Numbers of the steps to show, the most important first."""
-    numbers = {id(traced.step): number for number, traced in enumerate(run.steps)}
-    first = [] if run.best is None else [numbers[id(run.best)]]
-    first += [numbers[id(best.step)] for best in reversed(run.bests)]
-    chosen: dict[int, None] = {}
-    for number in (*first, *range(len(run.steps))):
-        way = [step for step in _way(number, parents)[:-1] if step not in chosen]
-        if len(chosen) + len(way) <= most:
-            chosen |= dict.fromkeys(way)
-    return list(chosen)
-
-
 def _turns(run: RunRecord) -> Turns:
     """What the model was asked and answered at each place of the search."""
     turns: Turns = {}
@@ -301,8 +256,8 @@ def _turns(run: RunRecord) -> Turns:
     return turns
 
 
-def _tell(run: RunRecord, node: Node, step: StepRecord, before: str, turns: Turns) -> int:
-    """Fill the texts of a node; return how many characters they have."""
+def _tell(run: RunRecord, node: Node, step: StepRecord, before: str, turns: Turns) -> None:
+    """Fill the texts of a node."""
     node.turns = tuple(turns.get(place_of(step), ()))
     node.code = step.code or ""
     node.diagnosis = step.diagnosis
@@ -313,8 +268,6 @@ def _tell(run: RunRecord, node: Node, step: StepRecord, before: str, turns: Turn
     again = run.finals.get(hash_)
     if again is not None and again.speedup is not None:
         node.facts["measured again"] = times(again.speedup)
-    told = (node.code, node.diagnosis, node.diff)
-    return sum(map(len, told)) + sum(len(turn.prompt + turn.answer) for turn in node.turns)
 
 
 def measured(judged: EvalReport) -> dict[str, str]:

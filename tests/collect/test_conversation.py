@@ -63,7 +63,6 @@ def test_a_failure_is_repaired_by_its_diagnosis_and_kept() -> None:
     (failure,) = draft.failures
     assert (failure.after_step, failure.outcome) == (0, Outcome.WRONG_ANSWER)
     assert failure.code == code("wrong")
-    assert draft.repairs == [2]
 
 
 def test_a_model_that_never_gives_code_is_asked_a_bounded_number_of_times() -> None:

@@ -84,7 +84,6 @@ def _measured(run: str, rng: random.Random) -> Line:
         "seconds": rng.uniform(0.2, 2.0),
         "before_seconds": 1.0,
         "serial_seconds": 3.0,
-        "repairs": rng.randrange(2),
     }
 
 

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import Candidate
 from regraph_kg.pages.render import as_data, runs_page
 from regraph_kg.runs.run_page import view_runs
 from regraph_kg.search.trace import Trace
 from regraph_kg.settings import Settings, read_settings
-from tests.pages.test_steps_shown import long_run
 from tests.pages.traces import HOSTILE, hostile, record, searched, step
 from tests.search.recorded_run import still, toy
 from tests.search.toy import SEAL, header
@@ -141,22 +139,3 @@ def test_what_was_not_surely_faster_in_the_end_is_no_answer(
     assert view.headline == "toy (openmp): no improvement found; the serial code is the answer"
     assert (view.speedup, view.interval, view.path) == (None, "", "")
     assert [dot.speedup for dot in view.bests] == [1.02]
-
-
-def test_a_page_of_many_runs_is_refused_in_a_line(settings: Settings, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"^21 runs are too many for a page: name 20 at most$"):
-        view_runs(settings, [tmp_path / f"{number}.jsonl" for number in range(21)])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("runs", [1, 4])
-def test_a_page_of_100_000_steps_with_long_texts_stays_within_10_mb(
-    settings: Settings, tmp_path: Path, runs: int
-) -> None:
-    traces = [
-        long_run(tmp_path / f"{number}", 100_000 // runs, "<" * 1_000) for number in range(runs)
-    ]
-    views = view_runs(settings, traces)
-    assert any(note.startswith("the tree shows") for note in views[0].notes)
-    assert views[0].bests[-1].speedup == max(node.speedup or 0 for node in views[0].nodes)
-    assert 10**6 < len(runs_page(views).encode()) < 10**7

@@ -32,7 +32,7 @@ def long_run(folder: Path, steps: int, code: str = "int x;") -> Path:
 
 
 def tree(run: RunRecord) -> tuple[Node, ...]:
-    return steps_shown(run, SERIAL, steps=1_000, characters=10**6)[0]
+    return steps_shown(run, SERIAL)
 
 
 def told(summary: RunSummary) -> dict[str, object]:
@@ -84,13 +84,3 @@ def test_a_well_summed_line_that_no_search_writes_is_refused(
         trace._append(event, "{}", {"steps": 1})
     with pytest.raises(BadInput, match=r"\.jsonl:2: no search writes such a line"):
         RunRecord.read(trace.path, SEAL)
-
-
-def test_of_a_large_run_the_best_steps_are_shown_with_all_before_them(tmp_path: Path) -> None:
-    found = RunRecord.read(long_run(tmp_path, 500), SEAL)
-    nodes, left_out = steps_shown(found, SERIAL, steps=200, characters=10_000)
-    assert len(nodes) == 201
-    assert max(node.speedup or 0 for node in nodes) == found.bests[-1].step.speedup
-    assert left_out[0] == "the tree shows 200 of 500 steps"
-    texts = sum(len(node.code) + len(node.diff) for node in nodes)
-    assert 2_000 < texts < 10_500
