@@ -253,10 +253,7 @@ class _Watching:
                 seen.shape = (own,)
             elif own in used and own not in names_in(end) and not f"{end}0".isdigit():
                 _rename(found, own, end)
-        self._bits(found)
-
-    def _bits(self, found: Watched) -> None:
-        """Vectors of bool, whose accesses nobody sees, are taken to be as long as the first one."""
+        # vectors of bool, whose accesses nobody sees, are taken to be as long as the first array
         known = [seen.shape for seen in found.arrays.values() if seen.shape]
         for name in self._trials.arrays:
             if _is_bits(self._trials.passed[name]) and known:

@@ -45,7 +45,14 @@ def drawn(
     """
     if element.record:
         fields = element.record.fields
-        return _of_record(fields, name, ranges, positive=positive, narrow=narrow)
+        own = {f: list(ranges[f"{name}.{f}"]) for f in fields if f"{name}.{f}" in ranges}
+        told: dict[str, Any] = {"values": ["uniform", "normal", "small-int"]} if own else {}
+        if positive:
+            told = {"values": ["uniform"], "range": list(POSITIVE)}
+        for field, kind in fields.items():
+            if field not in own and narrow and not is_inexact(kind) and kind != "bool":
+                own[field] = list(_usual(kind))
+        return told | ({"ranges": own} if own else {})
     if element.is_float:
         return {"values": ["uniform"], "range": list(POSITIVE)} if positive else {}
     if name in ranges:
@@ -59,25 +66,6 @@ def drawn(
     if element.type == "char" or (narrow and element.type != "bool"):
         return {"range": list(_usual(element.type)), **guessed}
     return {}
-
-
-def _of_record(
-    fields: Mapping[str, Type],
-    name: str,
-    ranges: Mapping[str, IndexRange],
-    *,
-    positive: bool,
-    narrow: bool,
-) -> dict[str, Any]:
-    own = {f: list(ranges[f"{name}.{f}"]) for f in fields if f"{name}.{f}" in ranges}
-    gathers = bool(own)
-    for field, kind in fields.items():
-        if field not in own and narrow and not is_inexact(kind) and kind != "bool":
-            own[field] = list(_usual(kind))
-    told: dict[str, Any] = {"ranges": own} if own else {}
-    if positive:
-        return {"values": ["uniform"], "range": list(POSITIVE), **told}
-    return {"values": ["uniform", "normal", "small-int"], **told} if gathers else told
 
 
 def _usual(kind: Type) -> tuple[int, int]:

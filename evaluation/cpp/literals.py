@@ -61,7 +61,8 @@ def literals(code: str, entry: str) -> Literals:
     """Whole numbers above 1 in a source. Raises `BadInput` where it is no UTF-8 text."""
     # a directive's lines are one, and its words are parsed as if they were a statement
     source = parsed(_PLACE, code.replace("\\\n", " ").encode())
-    texts = [source, *(_statement(text) for text in _directives(source))]
+    statements = (f"void f() {{ {said}; }}" for said in _directives(source))
+    texts = [source, *(parsed(_PLACE, said.encode()) for said in statements)]
     scope = _Scope({}, {})
     for text in texts:
         scope.learn(text)
@@ -95,10 +96,6 @@ def _directives(source: CodeFile) -> Iterator[str]:
             yield text[text.index("(") - 2 :].replace(" if", "; if")
 
 
-def _statement(text: str) -> CodeFile:
-    return parsed(_PLACE, f"void f() {{ {text}; }}".encode())
-
-
 @dataclass(frozen=True, slots=True)
 class _Scope:
     """What the names of a source stand for, blocks and shadowing aside."""
@@ -127,7 +124,10 @@ class _Scope:
             for side, other in (sides, sides[::-1]):
                 number = side and self._number(source, side)
                 if number and other:
-                    yield Literal(number, self._traced(_identifiers(source, other)))
+                    names = _identifiers(source, other)
+                    for _ in range(_STEPS):  # and those that they were computed from
+                        names = names.union(*(self.origins.get(name, ()) for name in names))
+                    yield Literal(number, names)
         elif number := self._number(source, node):
             yield Literal(number, frozenset())
 
@@ -137,12 +137,6 @@ class _Scope:
         number = self._number(source, size) if size is not None else None
         if number is not None:
             yield number
-
-    def _traced(self, names: frozenset[str]) -> frozenset[str]:
-        """The names, and those that they were computed from."""
-        for _ in range(_STEPS):
-            names = names.union(*(self.origins.get(name, frozenset()) for name in names))
-        return names
 
     def _number(self, source: CodeFile, node: Node, depth: int = _DEPTH) -> int | None:
         """The value of a constant expression; None of any other, and of a deeper one."""

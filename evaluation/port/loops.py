@@ -109,6 +109,21 @@ def _needed(
     return [node for node in nodes if node.parent is None or node.parent.type != "for_statement"]
 
 
+def leaves(statement: Node) -> bool:
+    """Whether a statement may leave the code around it."""
+    for node in walk(statement):
+        if node.type in _LEAVES:
+            return True
+        if node.type in ("break_statement", "continue_statement"):
+            ends = LOOPS | ({"switch_statement"} if node.type == "break_statement" else set())
+            above = node.parent
+            while above is not None and above.type not in ends:
+                above = above.parent
+            if above is None or above.start_byte < statement.start_byte:
+                return True
+    return False
+
+
 def is_indexed(node: Node) -> bool:
     """Whether a name is that of a subscripted array."""
     above = node.parent
@@ -164,26 +179,16 @@ class _Iteration:
         """Whether it touches nothing that another iteration writes."""
         if self._own & (self._fixed | {self._loop.variable}):  # one name for two things
             return False
+        if leaves(self._body):
+            return False
         for node in walk(self._body):
-            if not (self._ends_normally(node) and self._has_no_alias(node)):
+            if not self._has_no_alias(node):
                 return False
             is_array = node.type == "identifier" and self._arrays.get(self._source.text(node))
             if is_array and not is_indexed(node):  # reached otherwise than by an index
                 return False
         written = {name for name in self._changed if self._arrays.get(name, True)} - self._own
         return written <= self._arrays.keys() and all(map(self._is_owned, written))
-
-    def _ends_normally(self, node: Node) -> bool:
-        """Whether a node leaves the iteration's end as its only exit."""
-        if node.type in _LEAVES:
-            return False
-        if node.type not in ("break_statement", "continue_statement"):
-            return True
-        above = node.parent
-        inner = (*LOOPS, *(("switch_statement",) if node.type == "break_statement" else ()))
-        while above is not None and above.id != self._loop.node.id and above.type not in inner:
-            above = above.parent
-        return above is not None and above.id != self._loop.node.id
 
     def _has_no_alias(self, node: Node) -> bool:
         """Whether a node takes no address, and makes no other name for writable memory."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from regraph_kg.evaluation.cpp.syntax import Function, declared_name, walk
+from regraph_kg.evaluation.cpp.syntax import Function, declared_name
 from regraph_kg.evaluation.port.changes import Changes
 from regraph_kg.evaluation.port.host import element_type, words_of
 from regraph_kg.evaluation.port.loops import (
@@ -23,10 +23,10 @@ from regraph_kg.evaluation.port.loops import (
     counted,
     is_constant,
     is_indexed,
+    leaves,
 )
 from regraph_kg.evaluation.port.names import RENAMED, is_number
 
-_LEAVES = {"return_statement", "goto_statement", "break_statement", "continue_statement"}
 _STATEMENTS = {
     *LOOPS,
     *("expression_statement", "if_statement", "switch_statement", "compound_statement"),
@@ -109,7 +109,7 @@ class _Reader:
                 continue
             if not parts and is_constant(source, node, self.changed, self.arrays):
                 constants += (node,)
-            elif node.type not in _STATEMENTS or self._leaves(node):
+            elif node.type not in _STATEMENTS or leaves(node):
                 return None
             else:
                 parts.append(self._phase(node, constants, outer))
@@ -157,16 +157,3 @@ class _Reader:
         if not inner or not any(kernel.loop for phase in inner for kernel in phase.kernels()):
             return None
         return Phase(node, loop, tuple(inner), constants, outer)
-
-    def _leaves(self, node: Node) -> bool:
-        """Whether a statement may leave the code around it."""
-        for inner in walk(node):
-            if inner.type not in _LEAVES:
-                continue
-            above = inner.parent
-            is_far = inner.type not in ("break_statement", "continue_statement")
-            while not is_far and above is not None and above.type not in LOOPS:
-                above = above.parent
-            if is_far or above is None or above.start_byte < node.start_byte:
-                return True
-        return False

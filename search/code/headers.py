@@ -1,6 +1,7 @@
 """The head of a loop: its variable, where it starts and ends, and its step."""
 
 from dataclasses import dataclass
+from itertools import islice
 
 from tree_sitter import Node
 
@@ -8,6 +9,7 @@ from regraph_kg.search.code.occurrences import Events, Loop
 from regraph_kg.search.code.syntax import LOOPS, bare, declared_name, operator, text, walk
 
 COMPARES = frozenset({"<", "<=", ">", ">=", "!="})
+_MOST = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +144,8 @@ def _end(node: Node | None, variable: str) -> tuple[str, Node | None]:
         current = bare(waiting.pop())
         if current is None or current.type != "binary_expression":
             continue
-        left, right, sign = (
-            current.child_by_field_name("left"),
-            current.child_by_field_name("right"),
-            operator(current),
-        )
+        left, right = current.child_by_field_name("left"), current.child_by_field_name("right")
+        sign = operator(current)
         if sign == "&&":
             waiting += [right, left]
         elif sign in COMPARES and _holds(left, variable):
@@ -158,13 +157,8 @@ def _end(node: Node | None, variable: str) -> tuple[str, Node | None]:
 
 def _holds(node: Node | None, variable: str) -> bool:
     """Whether an expression names the variable, as `i + 4` does."""
-    waiting, steps = [node], 0
-    while waiting and steps < 64:  # noqa: PLR2004
-        current, steps = waiting.pop(), steps + 1
-        if current is not None and current.type == "identifier" and text(current) == variable:
-            return True
-        waiting += current.named_children if current is not None else []
-    return False
+    few = islice(walk(node), _MOST) if node is not None else ()
+    return any(part.type == "identifier" and text(part) == variable for part in few)
 
 
 def _name(node: Node | None) -> str:
