@@ -158,15 +158,11 @@ class Draft:
         if result:
             result = replace(result, length=_c(self.length(self._result)))
         arguments = f"<{', '.join(self.read.instance)}>" if self.read.instance else ""
-        return Plain(f"{function.qualified}{arguments}", self._entry, given, result, self._lengths)
-
-    @property
-    def _entry(self) -> str:
-        """A name at file scope that no other function of the user's program gets."""
-        function = self.read.function
+        # a name at file scope that no other function of the user's program gets
         named = [one for one in functions(function.source) if one.qualified == function.qualified]
         which = hashlib.sha256(function.shown().encode()).hexdigest()[:6] if len(named) > 1 else ""
-        return "_".join(filter(None, (*function.scope, function.name, which, "entry")))
+        entry = "_".join(filter(None, (*function.scope, function.name, which, "entry")))
+        return Plain(f"{function.qualified}{arguments}", entry, given, result, self._lengths)
 
     def _given(self, name: str, one: Passed) -> Given:
         if one.form == "scalar":

@@ -28,7 +28,11 @@ _SPEAKS = {
 
 def refuse(function: Function, part: Slice) -> None:
     """Raise `BadInput` with line and reason where the function cannot be a problem."""
-    _of_object(function)
+    source, node = function.source, function.node
+    is_static = any(source.text(child) == "static" for child in node.children)
+    if function.method_of is not None and not is_static:  # there is no object to call it on
+        why = f"{function.qualified} is called on an object; make it static, and pass what it reads"
+        raise _refused(source, node, why)
     for one in _reachable(function, [one for one in part.reached if one.name != "main"]):
         _speaks(one)
         _writes_globals(one)
@@ -51,30 +55,15 @@ def _reachable(function: Function, known: list[Function]) -> list[Function]:
         by_name.setdefault(one.name, []).append(one)
     found, waiting = [function], [function]
     while waiting:
-        for name in _calls(waiting.pop()):
-            for one in by_name.get(name, []):
-                if all(one.node.start_byte != other.node.start_byte for other in found):
-                    found.append(one)
-                    waiting.append(one)
+        caller = waiting.pop()
+        calls = (node for node in walk(caller.body) if node.type == "call_expression")
+        named = (node.child_by_field_name("function") for node in calls)
+        names = {caller.source.text(node).split("<")[0].split("::")[-1] for node in named if node}
+        for one in (one for name in names for one in by_name.get(name, [])):
+            if all(one.node.start_byte != other.node.start_byte for other in found):
+                found.append(one)
+                waiting.append(one)
     return found
-
-
-def _calls(function: Function) -> set[str]:
-    names = set()
-    for node in walk(function.body):
-        called = node.child_by_field_name("function") if node.type == "call_expression" else None
-        if called is not None:
-            names.add(function.source.text(called).split("<")[0].split("::")[-1])
-    return names
-
-
-def _of_object(function: Function) -> None:
-    """A method must be static: there is no object to call it on."""
-    source, node = function.source, function.node
-    is_static = any(source.text(child) == "static" for child in node.children)
-    if function.method_of is not None and not is_static:
-        why = f"{function.qualified} is called on an object; make it static, and pass what it reads"
-        raise _refused(source, node, why)
 
 
 def _speaks(function: Function) -> None:

@@ -136,16 +136,13 @@ def _defined(source: CodeFile, node: Node) -> tuple[str, str] | None:
     name, said = (node.child_by_field_name(field) for field in _DEFINED.get(node.type, ("", "")))
     if name is None or said is None or said.child_by_field_name("body") is not None:
         return None  # `typedef struct {...} P`: a type of its own
-    if node.type == "init_declarator" and not _is_constant(source, node.parent):
-        return None
+    above = node.parent
+    if node.type == "init_declarator" and above is not None:
+        words = {source.text(child) for child in above.children}
+        is_declared = above.type in ("declaration", "field_declaration")
+        if not (is_declared and {"const", "constexpr"} & words):
+            return None
     return source.text(name), source.text(said).strip().strip("{} ")
-
-
-def _is_constant(source: CodeFile, declaration: Node | None) -> bool:
-    if declaration is None or declaration.type not in ("declaration", "field_declaration"):
-        return False
-    said = [source.text(child) for child in declaration.children]
-    return bool({"const", "constexpr"} & set(said))
 
 
 class Types:

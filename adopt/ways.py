@@ -65,17 +65,13 @@ class Ways:
         found = []
         for number, (whole, node) in enumerate(self._asked):
             ways = {way for way in (True, False) if (number, way) in seen}
-            if len(ways) == 1 and self._matters(whole, node, missing := not ways.pop()):
-                text = " ".join(self._source.text(node).split())
-                found.append(Untaken(self._source.line(node), text, missing))
+            text = " ".join(self._source.text(node).split())
+            # more than sizes must lead there, and code must stand on the way that is missing
+            names = {*re.findall(r"[A-Za-z_]\w*", _LENGTH.sub("", text))} - self._sizes
+            stands = ways == {False} or whole.child_by_field_name("alternative") is not None
+            if len(ways) == 1 and names and stands:
+                found.append(Untaken(self._source.line(node), text, not ways.pop()))
         return found
-
-    def _matters(self, whole: Node, node: Node, missing: bool) -> bool:
-        """Whether code stands on the way that is missing, which more than sizes leads to."""
-        otherwise = whole.child_by_field_name("alternative") is not None
-        text = _LENGTH.sub("", self._source.text(node))
-        names = {*re.findall(r"[A-Za-z_]\w*", text)} - self._sizes
-        return bool(names) and (missing or otherwise)
 
 
 def _conditions(source: CodeFile) -> Iterator[tuple[Node, Node]]:

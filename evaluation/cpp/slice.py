@@ -130,18 +130,15 @@ def _reached(source: CodeFile, items: list[Node], function: Function) -> set[int
     waiting = [i for i in items if i.start_byte <= function.node.start_byte < i.end_byte]
     reached = {item.id for item in waiting}
     while waiting:
-        for name in _mentioned(source, waiting.pop()):
-            for item in defines.get(name, []):
-                if item.id not in reached:
-                    reached.add(item.id)
-                    waiting.append(item)
+        item = waiting.pop()
+        names = {source.text(node) for node in walk(item) if node.type in _NAMES}
+        if item.type.startswith("preproc_"):
+            names = set(re.findall(r"[A-Za-z_]\w*", source.text(item)))
+        for other in (other for name in names for other in defines.get(name, [])):
+            if other.id not in reached:
+                reached.add(other.id)
+                waiting.append(other)
     return reached
-
-
-def _mentioned(source: CodeFile, item: Node) -> set[str]:
-    if item.type.startswith("preproc_"):
-        return set(re.findall(r"[A-Za-z_]\w*", source.text(item)))
-    return {source.text(node) for node in walk(item) if node.type in _NAMES}
 
 
 def _defined(source: CodeFile, item: Node) -> Iterator[str]:

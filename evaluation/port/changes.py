@@ -41,21 +41,17 @@ class Changes:
                 name = source.text(node.children[0]).split("::")[-1]
                 taken = [child for child in listed.named_children if child.type != "comment"]
                 self._takes.setdefault(name, []).append(taken)
-                self._has_operators |= self._is_changing(node, name, taken)
+                # an operator, other than an assignment, may change its operands
+                if re.fullmatch(r"operator\W*[^\w=\])]", name) and not name.endswith(("++", "--")):
+                    kinds = {child.type for child in node.named_children}
+                    is_free = len(taken) > 1 or "type_qualifier" in kinds
+                    self._has_operators |= not is_free or not all(map(self._is_copy, taken))
                 references |= {declared_name(source, n) for n in taken if "&" in source.text(n)}
             elif node.type == "pointer_expression":
                 pointed.add(source.text(node).lstrip("& ("))
             elif node.type in ("preproc_def", "preproc_function_def"):
                 self._macro(node)
         self._hidden |= bool(pointed & references)  # an element's address gives its neighbours'
-
-    def _is_changing(self, node: Node, name: str, taken: list[Node]) -> bool:
-        """Whether it is an operator, other than an assignment, that may change its operands."""
-        if not re.fullmatch(r"operator\W*[^\w=\])]", name) or name.endswith(("++", "--")):
-            return False
-        kinds = {child.type for child in node.named_children}
-        is_free = len(taken) > 1 or "type_qualifier" in kinds
-        return not is_free or not all(map(self._is_copy, taken))
 
     def _is_copy(self, parameter: Node) -> bool:
         """Whether a parameter is a copy, or is only read."""

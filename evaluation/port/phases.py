@@ -82,19 +82,15 @@ class _Reader:
 
     def __post_init__(self) -> None:
         source = self.function.source
-        targets = [*Changes(source).changed_by(self.function.body)]
-        self.changed = {source.text(target) for target in targets}
-        whole = {source.text(target) for target in targets if not self._is_inside(target)}
-        self.moved = bool(whole & self.arrays.keys())
-
-    def _is_inside(self, target: Node) -> bool:
-        """Whether what changes lies in an array, and the array stays the same."""
-        above = target.parent
-        call = above.parent if above is not None and above.type == "argument_list" else None
-        called = call.child_by_field_name("function") if call is not None else None
-        return is_indexed(target) or (
-            called is not None and self.function.source.text(called) in RENAMED
-        )
+        self.changed, self.moved = set(), False
+        for target in Changes(source).changed_by(self.function.body):
+            self.changed.add(source.text(target))
+            above = target.parent
+            call = above.parent if above is not None and above.type == "argument_list" else None
+            called = call.child_by_field_name("function") if call is not None else None
+            # what changes lies in an array, and the array stays the same
+            inside = is_indexed(target) or (called and source.text(called) in RENAMED)
+            self.moved |= not inside and source.text(target) in self.arrays
 
     def split(
         self, block: Node, constants: tuple[Node, ...], outer: tuple[SerialLoop, ...]

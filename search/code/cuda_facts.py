@@ -186,14 +186,18 @@ class _Kernel:
             uniform=self._uniform(inputs),
             reuse=self._arrays(self._reused),
             stencil=self._stencil(),
-            conflicts=self._conflicts(),
+            conflicts=self._arrays(self._conflicts, shared=True),
         ).model_copy(update=self._of_shared())
 
     def _of_shared(self) -> dict[str, object]:
         """Facts of shared memory, barriers and atomic updates."""
         barriers = [use for use in self.calls if called(use.node) in _BARRIERS]
-        updates = [element for element in self.all if element.mode == "update"]
-        updates = [update for update in updates if "atomic" in self._caller(update)]
+        updates = []
+        for element in (element for element in self.all if element.mode == "update"):
+            # the call around the element of `atomicAdd(&a[i], 1)` is the last one before it
+            before = [use for use in self.calls if use.order < element.order]
+            if before and "atomic" in called(before[-1].node):
+                updates.append(element)
         inside = [update for update in updates if update.array in self.shared]
         elsewhere = [update for update in updates if update.array not in self.shared]
         # a helper's parameter may lie anywhere
@@ -275,11 +279,6 @@ class _Kernel:
                 kinds.add(UNKNOWN)
         return True if kinds & _FLOATS else (None if kinds - _INTEGERS else False)
 
-    def _caller(self, element: ElementAccess) -> str:
-        """The name of the call around an element: `atomicAdd(&a[i], 1)`."""
-        before = [use for use in self.calls if use.order < element.order]
-        return called(before[-1].node) if before else ""
-
     def _restricted(self) -> bool:
         listed = [node for node in walk(self.node) if node.type == "parameter_declaration"]
         pointers = [text(node) for node in listed if "*" in text(node) and "const" in text(node)]
@@ -294,10 +293,13 @@ class _Kernel:
         last = name.rpartition(".")[2]
         return name.startswith(("threadIdx", "blockIdx", "@")) or last in self.numbers
 
-    def _arrays(self, test: Callable[[ElementAccess], bool]) -> tuple[str, ...]:
-        elements = filter(self._in_global, self.elements)
-        arrays = [element.array for element in elements if test(element)]
-        return tuple(dict.fromkeys(arrays))[:8]
+    def _arrays(
+        self, test: Callable[[ElementAccess], bool], *, shared: bool = False
+    ) -> tuple[str, ...]:
+        """Arrays in global or in shared memory with an access of which a test holds."""
+        in_shared = (element for element in self.elements if element.array in self.shared)
+        elements = in_shared if shared else filter(self._in_global, self.elements)
+        return tuple(dict.fromkeys(element.array for element in elements if test(element)))[:8]
 
     def _in_global(self, element: ElementAccess) -> bool:
         if element.array in self.shared:
@@ -340,22 +342,14 @@ class _Kernel:
         arrays = [name for group in groups.values() for name in stencil_arrays(self.names, group)]
         return tuple(dict.fromkeys(arrays))[:8]
 
-    def _conflicts(self) -> tuple[str, ...]:
-        arrays = []
-        for element in self.elements:
-            if element.array in self.shared and len(self.axes) > 0:
-                stride = thread_stride(self.names, element)
-                number = int(stride) if stride.lstrip("-").isdigit() else 0
-                column = stride == "row" and not self._padded(element)
-                if column or (number and not number % _BANKS):
-                    arrays.append(element.array)
-        return tuple(dict.fromkeys(arrays))[:8]
-
-    def _padded(self, element: ElementAccess) -> bool:
-        """Whether a row is an odd number of elements long: then its columns lie in all banks."""
+    def _conflicts(self, element: ElementAccess) -> bool:
         width = element.declared.width if element.declared is not None else None
         length = polynomial.number(self.names.value(width, NO_LOOP)) if width is not None else None
-        return length is not None and length % 2 == 1
+        stride = thread_stride(self.names, element)
+        number = int(stride) if stride.lstrip("-").isdigit() else 0
+        # the columns of rows of an odd length lie in all banks
+        column = stride == "row" and not (length is not None and length % 2 == 1)
+        return bool(self.axes) and (column or (number != 0 and not number % _BANKS))
 
     def _divergent(self) -> bool:
         """Whether a condition reads data, or the thread's number with % or &."""

@@ -114,9 +114,9 @@ class LoopUses:
             return False
         is_variable = declared.name == self.names.headers[self.loop].variable and not field
         named = field and declared.refers and not declared.parameter and declared.value is not None
-        if is_variable or named or declared.element:
-            return True
-        return _aliases(declared) or self._inside(declared)
+        value = bare(declared.value)
+        aliases = declared.reference and value is not None and value.type == "subscript_expression"
+        return is_variable or named or declared.element or aliases or self._inside(declared)
 
     def _scalar(self, name: str, uses: list[Occurrence]) -> None:
         modes = [use.mode for use in uses]
@@ -236,11 +236,6 @@ def _grouped(elements: Sequence[ElementAccess]) -> Iterable[list[ElementAccess]]
     for element in elements:
         groups.setdefault((element.array, id(element.declared)), []).append(element)
     return groups.values()
-
-
-def _aliases(declared: Declared) -> bool:
-    value = bare(declared.value)
-    return declared.reference and value is not None and value.type == "subscript_expression"
 
 
 def _counts(use: Occurrence) -> bool:

@@ -102,19 +102,18 @@ class Indices:
 
     def _value(self, node: Node, loop: int, depth: int) -> Polynomial:
         if node.type == "number_literal":
-            integer = _integer(text(node))
-            return constant(integer) if integer is not None else symbol(f"?{short(node)}")
+            try:
+                return constant(int(text(node).replace("'", "").rstrip("uUlL"), 0))
+            except ValueError:
+                return symbol(f"?{short(node)}")
         if node.type == "identifier":
             return self._name(node, loop, depth)
         if node.type == "field_expression" and self._plain_field(node):
             return symbol(text(node)[:80])
         if node.type == "unary_expression" and operator(node) == "-":
             return add({}, self.value(node.child_by_field_name("argument"), loop, depth + 1), -1)
-        if node.type == "binary_expression":
-            total = self._binary(node, loop, depth)
-            if total is not None:
-                return total
-        return self._opaque(node, loop, depth)
+        total = self._binary(node, loop, depth) if node.type == "binary_expression" else None
+        return self._opaque(node, loop, depth) if total is None else total
 
     def _plain_field(self, node: Node) -> bool:
         """Whether a field belongs to a name that is no element: `threadIdx.x`."""
@@ -390,10 +389,3 @@ class Indices:
         array, declared, index = pointed
         last = add(index[-1], self.value(right, loop), 1 if operator(node) == "+" else -1)
         return array, declared, (*index[:-1], last)
-
-
-def _integer(word: str) -> int | None:
-    try:
-        return int(word.replace("'", "").rstrip("uUlL"), 0)
-    except ValueError:
-        return None

@@ -40,9 +40,15 @@ def deed(technique: Technique | None, before: str, after: str, rivals: Sequence[
     if old == new or _renamed(old, new):
         return Deed("nothing")
     step = facts_of(before), facts_of(after)
-    if not all(facts.read_whole for facts in step) or (technique and _may_be(technique, *step)):
+    effects = [_shows_entry(entry, *step) for entry in technique.leaves] if technique else [False]
+    may_be = not effects or any(answer is not False for answer in effects)
+    if not all(facts.read_whole for facts in step) or may_be:
         return Deed("asked")
-    shown = [candidate.id for candidate in rivals if _is_shown(candidate, *step)]
+    shown = [
+        candidate.id
+        for candidate in rivals
+        if any(_shows_entry(e, *step) for e in candidate.leaves if e.startswith(_PROOFS))
+    ]
     named = shown[0] if len(shown) == 1 and _is_small(old, new) else None
     return Deed("asked") if technique is None and named is None else Deed("other", named)
 
@@ -59,16 +65,6 @@ def shows(technique: Technique, code: str) -> bool:
     signs = [entry.partition(" and ")[0] for entry in technique.leaves]
     new = [sign for sign in signs if sign.startswith("new ")]
     return any(_shows_entry(sign, Facts(), facts_of(code)) for sign in new)
-
-
-def _may_be(technique: Technique, before: Facts, after: Facts) -> bool:
-    answers = [_shows_entry(entry, before, after) for entry in technique.leaves]
-    return not answers or any(answer is not False for answer in answers)
-
-
-def _is_shown(technique: Technique, before: Facts, after: Facts) -> bool:
-    proofs = [entry for entry in technique.leaves if entry.startswith(_PROOFS)]
-    return any(_shows_entry(entry, before, after) for entry in proofs)
 
 
 def _shows_entry(entry: str, before: Facts, after: Facts) -> Truth:
