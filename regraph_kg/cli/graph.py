@@ -1,18 +1,17 @@
 """`regraph graph`: ask the graph, count, embed it; write it into a file."""
 
 import json
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from pydantic import JsonValue
-from rich.progress import MofNCompleteColumn
 
 from regraph_kg import atomic
 from regraph_kg.cli.json_answers import answered
 from regraph_kg.cli.parameters import Json, argument, option
-from regraph_kg.cli.progress import transient, watch
+from regraph_kg.cli.progress import watch
 from regraph_kg.cli.tables import one_line, print_rows
 from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.runs.ingest import embedding
@@ -128,12 +127,8 @@ def export(
 
     What is ingested meanwhile may or may not be in.
     """
-    with transient(MofNCompleteColumn()) as progress, ExitStack() as opened:
-        exported = opened.enter_context(closing(open_store(read_settings()))).export()
-        lines = progress.track(
-            (trajectory.line().encode() for trajectory in exported),
-            description="" if output is None else output.name,
-        )
+    with closing(open_store(read_settings())) as store:
+        lines = (trajectory.line().encode() for trajectory in store.export())
         if output is None:
             for line in lines:
                 typer.echo(line, nl=False)

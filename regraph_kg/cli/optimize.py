@@ -27,7 +27,7 @@ def optimize(options: Options) -> None:
 
     optimize FILE.cpp --function NAME does regraph problem new and this in one go.
 
-    --fast is for a first look, --dry-run spends nothing.
+    --fast is for a first look. --model batch:FOLDER only writes the prompts.
 
     Exit code 0: faster code found; 1: none found; 4: stopped, or 5: waiting for answers by file,
     and the command to go on is printed.

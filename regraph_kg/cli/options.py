@@ -93,7 +93,6 @@ class Options:
     output: Annotated[
         Path | None, option("Where the best code goes.", show_default="beside the trace")
     ] = None
-    dry_run: Annotated[bool, option("Only print the first prompt, and its tokens.")] = False
     starter: Annotated[
         bool, option("Load the starter graph into an embedded store that is empty.")
     ] = False
@@ -145,8 +144,6 @@ _NO_SETTINGS = {"method", "calls"}  # fields that have options of their own
 
 def choose(options: Options, model: str) -> SearchChoice:
     """What is searched, and how; `BadInput` for options that contradict each other."""
-    if options.dry_run and options.resume:
-        raise BadInput("dry-run is of a new search; leave out --resume")
     details, method = _set(RunDetails(), options, _RUN, "a run"), options.method or DEFAULT_METHOD
     usual = usual_choice(options.problem, model, method=method, fast=options.fast)
     usual = replace(usual, settings=_set(usual.settings, options, "", method), judge=details.judge)

@@ -23,11 +23,11 @@ from regraph_kg.errors import (
     ToolError,
     file_errors,
 )
-from regraph_kg.models.run import RunSummary, SearchChoice
+from regraph_kg.models.run import RunSummary
 from regraph_kg.models.target import TARGETS
 from regraph_kg.models.text import times
 from regraph_kg.runs.choice import traced_model
-from regraph_kg.runs.search import LiveRun, begin, preview, require_graph
+from regraph_kg.runs.search import LiveRun, begin, require_graph
 from regraph_kg.search.methods import kind_of
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.problems import chosen_problem
@@ -37,7 +37,7 @@ from regraph_kg.wiring.stores import open_store
 
 
 def run(options: Options) -> bool:
-    """Run the command; whether it found faster code (--dry-run: always)."""
+    """Run the command; whether it found faster code."""
     model_settings = traced_model(options.resume) if options.resume else {}
     settings = read_settings(**model_settings | ({"model": options.model} if options.model else {}))
     if options.function is not None:
@@ -52,12 +52,27 @@ def run(options: Options) -> bool:
     choice = choose(options, settings.model)
     if options.starter:
         load_starter(settings)
-    if not options.dry_run:
-        return _search(settings, options, choice).improved
-    first = preview(settings, choice)
-    if not answered(first, options.as_json):
-        typer.echo(str(first))
-    return True
+    if not options.resume:
+        # before the check of the problem, which takes up to half a minute
+        require_graph(settings, choice)
+    if choice.judge is None:
+        require_good(settings, choice.problem)
+    with (
+        open_search(settings, choice) as search,
+        begin(search, options.runs, options.resume) as run,
+        progress(choice.limits.calls) as show,
+    ):
+        output = options.output or run.trace.with_suffix(TARGETS[choice.target].suffix)
+        go_on = f"go on: {resume_command(options, run.trace)}"
+        summary = None
+        with suppress(AnswersPending):  # `publish` says which
+            summary = follow(run, show, output, go_on)
+        run.publish(go_on)
+    assert summary is not None
+    if not answered(summary, options.as_json):
+        places = {"problem": chosen_problem(settings, choice.problem), "code": str(output)}
+        print_summary(summary, places | {"trace": str(run.trace)})
+    return summary.improved
 
 
 def load_starter(settings: Settings) -> None:
@@ -83,31 +98,6 @@ def load_starter(settings: Settings) -> None:
         f" {counts.examples} examples",
         err=True,
     )
-
-
-def _search(settings: Settings, options: Options, choice: SearchChoice) -> RunSummary:
-    """Search, and print the result."""
-    if not options.resume:
-        # before the check of the problem, which takes up to half a minute
-        require_graph(settings, choice)
-    if choice.judge is None:
-        require_good(settings, choice.problem)
-    with (
-        open_search(settings, choice) as search,
-        begin(search, options.runs, options.resume) as run,
-        progress(choice.limits.calls) as show,
-    ):
-        output = options.output or run.trace.with_suffix(TARGETS[choice.target].suffix)
-        go_on = f"go on: {resume_command(options, run.trace)}"
-        summary = None
-        with suppress(AnswersPending):  # `publish` says which
-            summary = follow(run, show, output, go_on)
-        run.publish(go_on)
-    assert summary is not None
-    if not answered(summary, options.as_json):
-        places = {"problem": chosen_problem(settings, choice.problem), "code": str(output)}
-        print_summary(summary, places | {"trace": str(run.trace)})
-    return summary
 
 
 def follow(run: LiveRun, show: Show, output: Path, go_on: str) -> RunSummary:

@@ -8,7 +8,6 @@ policy lets nothing run but its own scripts, named by their hashes, and nothing 
 
 import base64
 import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -17,12 +16,12 @@ from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from regraph_kg.models.text import plain, seconds, times
 
 LONGEST_TEXT = 60_000  # characters of one text; the rest of a longer one is left out
-_ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ def runs_page(runs: Sequence[RunView]) -> str:
     """One page of these runs, side by side where they are several."""
     # the scripts draw the steps; all else stands in the page as text
     drawn = [{"title": run.title, "nodes": list(map(asdict, run.nodes))} for run in runs]
-    values = {"runs": runs, "data": Markup(as_data(drawn))}
+    values = {"runs": runs, "data": as_data(drawn)}
     return _page("runs.html", values, ["d3.min.js", "runs.js"])
 
 
@@ -120,12 +119,11 @@ def _page(name: str, values: Mapping[str, Any], assets: Sequence[str]) -> str:
     return template.render(**values, **marked, policy=policy)
 
 
-def as_data(value: Any) -> str:
+def as_data(value: Any) -> Markup:
     """JSON for a script block: no character of it means anything to HTML."""
-    text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for character, escape in _ESCAPES.items():
-        text = text.replace(character, escape)
-    return text
+    return htmlsafe_json_dumps(
+        _plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")
+    )
 
 
 def _plain(value: Any) -> Any:

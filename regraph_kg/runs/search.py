@@ -1,4 +1,4 @@
-"""A search from its open parts to its summary: seen before it begins, begun or resumed, ended.
+"""A search from its open parts to its summary: begun or resumed, ended.
 
     with open_run(settings, choice, Path("runs")) as run:
         for record in run.records():
@@ -17,7 +17,6 @@ from pathlib import Path
 from regraph_kg import report
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Metric
-from regraph_kg.models.prompt import Prompt
 from regraph_kg.models.run import (
     RunHeader,
     RunSummary,
@@ -29,14 +28,11 @@ from regraph_kg.models.technique import start_id
 from regraph_kg.search.final_answer import final_answer, finalists, summarise
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of
-from regraph_kg.search.prompts.examples import estimated_tokens
-from regraph_kg.search.run import begin as begin_method
 from regraph_kg.search.run import search as begin_search
 from regraph_kg.search.trace import Trace
-from regraph_kg.search.world import ModelRequest
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.problems import find_problem
-from regraph_kg.wiring.searches import OpenSearch, open_dry_search, open_search
+from regraph_kg.wiring.searches import OpenSearch, open_search
 from regraph_kg.wiring.stores import open_store
 
 
@@ -162,49 +158,3 @@ def require_graph(settings: Settings, choice: SearchChoice) -> None:
             f"the graph holds no {choice.target} technique to begin with{without}:"
             " run regraph ingest --starter, or regraph ingest FILE"
         )
-
-
-@dataclass(frozen=True, slots=True)
-class SearchPreview:
-    """What a search begins with, and how many calls it makes at most."""
-
-    problem: str
-    target: str
-    method: str
-    model: str
-    calls: int
-    prompt_tokens: int
-    first_prompt: Prompt
-
-    def __str__(self) -> str:
-        prompt = self.first_prompt
-        schema = f"--- schema\n{prompt.answer_schema}\n" if prompt.answer_schema else ""
-        return (
-            f"{self.problem} ({self.target}), {self.method}, {self.model} (not asked):\n"
-            f"--- system\n{prompt.system}\n--- user\n{prompt.user}\n{schema}---\n"
-            f"at most {self.calls} calls; this prompt has about {self.prompt_tokens} tokens"
-        )
-
-
-def preview(settings: Settings, choice: SearchChoice) -> SearchPreview:
-    """Run the method until it waits for its first answer: no model is called, nothing judged.
-
-    `BadInput` for an unknown problem, or a graph without a first step.
-    """
-    require_graph(settings, choice)
-    with open_dry_search(settings, choice) as search:
-        header = search.header
-        method = begin_method(search.task, header, search.world, Ledger(header.limits))
-        # it is dropped at its first question, so that nothing is asked
-        iteration = method.iteration()
-        first = next(iteration, None) if iteration else None
-    assert isinstance(first, ModelRequest), "nothing is evaluated before an answer"
-    return SearchPreview(
-        problem=header.problem,
-        target=header.target,
-        method=header.method,
-        model=str(choice.model),
-        calls=header.limits.calls,
-        prompt_tokens=estimated_tokens(first.prompt.system + first.prompt.user),
-        first_prompt=first.prompt,
-    )

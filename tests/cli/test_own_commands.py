@@ -10,8 +10,9 @@ import pytest
 
 from regraph_kg.agents.folder import ProjectFolder
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.problems import declared_problem
+from regraph_kg.wiring.problems import declared_problem, task_of
 from tests.evaluation.project import projects
 
 COMMAND = "from regraph_kg.cli.app import main; main()"
@@ -117,9 +118,10 @@ def test_two_codes_are_refused_before_either_is_judged(here: Here) -> None:
     assert "two codes are not compared by a project's own commands" in against.stderr
 
 
-def test_a_gpu_is_refused_before_anything_runs(here: Here) -> None:
-    dry = here.run("optimize", "smooth", "--target", "cuda", "--dry-run", "--method", "standard")
-    assert (dry.returncode, "are run without a GPU" in dry.stderr) == (2, True), dry.stderr
+def test_a_gpu_is_refused(here: Here) -> None:
+    problem = load_problem(here.problem)
+    with pytest.raises(BadInput, match="are run without a GPU"):
+        task_of(problem, "cuda")
 
 
 def test_such_a_problem_teaches_the_graph_nothing(here: Here) -> None:

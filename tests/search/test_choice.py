@@ -101,7 +101,6 @@ def test_a_bound_can_be_set_and_taken_away() -> None:
         ({"sets": ("limit.calls=3",)}, "set 'limit.calls=3': a limit knows evaluations, "),
         ({"sets": ("run.target=cuda",)}, "set 'run.target=cuda': a run knows final, "),
         ({"parallel": 0}, "--parallel 0: no call would be made"),
-        ({"dry_run": True, "resume": Path("x")}, "leave out --resume"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(typed: dict[str, object], says: str) -> None:
