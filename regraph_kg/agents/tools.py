@@ -212,13 +212,7 @@ class Tools:
         # texts only: two files would have to lie in the project at once
         both = [Candidate(target, self._folder.code(text, "")) for text in (code, other)]
         place = self._folder.problem(problem)
-        comparison = await self._desk.ask(hearing(context), judging.compare, place, *both)
-        return {
-            "verdict": comparison.verdict,
-            "ratio": comparison.ratio,
-            "interval": comparison.interval.model_dump(),
-            "reason": comparison.reason,
-        }
+        return asdict(await self._desk.ask(hearing(context), judging.compare, place, *both))
 
     @plain_errors
     async def record_step(  # noqa: PLR0913 (a tool's arguments)

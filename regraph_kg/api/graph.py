@@ -8,10 +8,10 @@ Threads may share a graph: questions wait for each other.
 """
 
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.llm.embedder import place
@@ -30,16 +30,13 @@ if TYPE_CHECKING:  # only wiring knows a store
     from regraph_kg.backends.store import GraphStore
 
 
-class Graph:
+class Graph(AbstractContextManager["Graph"]):
     """An open technique graph; use `open_graph`, and close it."""
 
     def __init__(self, settings: Settings, store: "GraphStore") -> None:
         self._settings, self._store = settings, store
         self._lock = RLock()
         self._devices: dict[Target, str] = {}
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

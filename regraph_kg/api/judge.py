@@ -12,7 +12,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Lock
-from typing import Self
 
 from regraph_kg.evaluation.compare import Comparison
 from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem
@@ -42,9 +41,6 @@ class CodeJudge(AbstractContextManager["CodeJudge"]):
         """`tell` gets a few words on the current slow work."""
         self._judge = local_judge(settings or read_settings(), tell=tell or (lambda _: None))
         self._lock = Lock()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -16,8 +16,7 @@ from regraph_kg.bench.arms import Arm
 from regraph_kg.bench.plan import BenchChoice, BenchPlan, plan
 from regraph_kg.bench.run import BenchOrder, BenchSearch, RunningBench
 from regraph_kg.bench.tables import sections
-from regraph_kg.cli.json_answers import notes_aside, print_json
-from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.parameters import Json, argument, notes_aside, option, print_json
 from regraph_kg.cli.progress import telling, transient
 from regraph_kg.cli.report import write_page
 from regraph_kg.cli.tables import PlainConsole, print_rows

@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from regraph_kg.cli.display import require_good
-from regraph_kg.cli.json_answers import answered
-from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.parameters import Json, answered, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.collect.conversation import STEPS
 from regraph_kg.collect.judged_steps import MIN_SPEEDUP

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import typer
 from rich.progress import (
-    BarColumn,
     MofNCompleteColumn,
     Progress,
     TaskID,
@@ -18,11 +17,9 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Column
 
 from regraph_kg import report
-from regraph_kg.cli.progress import telling
-from regraph_kg.cli.tables import PlainConsole
+from regraph_kg.cli.progress import telling, transient
 from regraph_kg.errors import BadInput
 from regraph_kg.models.run import RunSummary, SimulationRecord
 from regraph_kg.models.text import counted, times
@@ -60,17 +57,9 @@ class Show:
 @contextmanager
 def progress(budget: int) -> Iterator[Show]:
     """Show a search of `budget` calls on stderr: a line for each new best, on a terminal a bar."""
-    console = PlainConsole(stderr=True, soft_wrap=True)
-    # counts and times keep their widths on a narrow terminal; the bar and the words share the rest
-    words = Column(ratio=3, no_wrap=True, overflow="ellipsis")
-    columns = (
-        BarColumn(None, table_column=Column(ratio=1)),
-        *(MofNCompleteColumn(), TextColumn("calls"), TextColumn("{task.fields[best]}")),
-        *(TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()),
-        TextColumn("{task.description}", markup=False, table_column=words),
-    )
-    hidden = not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=hidden, expand=True) as bar:
+    best = TextColumn("calls {task.fields[best]}")
+    times_of = TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()
+    with transient(MofNCompleteColumn(), best, *times_of) as bar:
         yield Show(bar, bar.add_task("", total=budget, best=""), budget)
 
 

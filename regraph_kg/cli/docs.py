@@ -15,8 +15,7 @@ import typer
 import typer.main
 from typer.cli import get_docs_for_click
 
-from regraph_kg.cli.json_answers import print_json
-from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.parameters import Json, argument, option, print_json
 from regraph_kg.cli.tables import print_aligned
 from regraph_kg.errors import BadInput
 from regraph_kg.models.trajectory import Trajectory

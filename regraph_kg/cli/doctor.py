@@ -10,8 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from regraph_kg.cli.json_answers import answered
-from regraph_kg.cli.parameters import Json, option
+from regraph_kg.cli.parameters import Json, answered, option
 from regraph_kg.cli.progress import bar
 from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.evaluation.doctor import Check, CheckRow, Found, Scope, checks, rows

@@ -6,12 +6,11 @@ from typing import Annotated
 import typer
 
 from regraph_kg.cli.display import require_good
-from regraph_kg.cli.json_answers import print_json
-from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.parameters import Json, argument, option, print_json
 from regraph_kg.cli.progress import telling
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import comparable
-from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Outcome
+from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.models.target import NEEDS, USUAL, Target
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring.judges import local_judge, open_judge
@@ -19,7 +18,7 @@ from regraph_kg.wiring.problems import find_problem, is_refused
 from regraph_kg.wiring.sources import read_source
 
 
-def evaluate(  # noqa: PLR0913 (a command's options)
+def evaluate(
     *,
     problem: Annotated[
         str,
@@ -41,9 +40,6 @@ def evaluate(  # noqa: PLR0913 (a command's options)
     against: Annotated[
         Path | None, option("Other code: is CANDIDATE faster? Fresh workers of both, in turn.")
     ] = None,
-    strict_timing: Annotated[
-        bool, option("Code that is too noisy to time here has failed.")
-    ] = False,
     as_json: Json = False,
 ) -> None:
     """Compile, run, verify and time each CANDIDATE; say how it compares with the serial code.
@@ -68,7 +64,7 @@ def evaluate(  # noqa: PLR0913 (a command's options)
     with telling() as say, opened(settings, grade, say) as judge:
         for path, code in zip(candidates, codes, strict=True):
             report = judge.evaluate(code, judged)
-            passed = is_good(report, strict=strict_timing)
+            passed = report.outcome.is_right
             comparison = None
             if other and report.passed and isinstance(judge, Judge):
                 comparison = judge.compare(code, other, judged)
@@ -88,8 +84,3 @@ def evaluate(  # noqa: PLR0913 (a command's options)
         print_json(reports if len(reports) > 1 else reports[0])
     if not good:
         raise typer.Exit(1)
-
-
-def is_good(report: EvalReport, *, strict: bool) -> bool:
-    """Whether a candidate has not failed: what is too noisy to time here has only if `strict`."""
-    return report.passed or (report.outcome is Outcome.UNSTABLE_TIMING and not strict)

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.json_answers import answered
-from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.parameters import Json, answered, argument, option
 from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.errors import BadInput
 from regraph_kg.llm.embedder import place

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.json_answers import answered
-from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.parameters import Json, answered, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.cli.tables import one_line, print_rows
 from regraph_kg.errors import BadInput, Interrupted, StoreError

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.json_answers import answered
-from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.parameters import Json, answered, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.runs.learn import learn_from
 from regraph_kg.settings import read_settings

@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from regraph_kg.api.graph import open_graph
-from regraph_kg.cli.json_answers import answered
-from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.parameters import Json, answered, argument, option
 from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.models.target import USUAL, Target
 from regraph_kg.wiring.sources import read_source

@@ -13,8 +13,7 @@ from regraph_kg.adopt.reading import understand
 from regraph_kg.adopt.seen import Role
 from regraph_kg.adopt.texts import problem_name
 from regraph_kg.cli.display import checked, print_checkup
-from regraph_kg.cli.json_answers import answered, notes_aside, print_json
-from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.parameters import Json, answered, argument, notes_aside, option, print_json
 from regraph_kg.cli.progress import telling
 from regraph_kg.cli.tables import print_aligned
 from regraph_kg.errors import BadInput

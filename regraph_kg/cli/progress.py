@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from rich.live import Live
 from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn
+from rich.table import Column
 from rich.text import Text
 
 from regraph_kg.cli.tables import PlainConsole
@@ -23,8 +24,15 @@ def on_terminal() -> bool:
 def transient(*amounts: ProgressColumn) -> Progress:
     """A bar of work with its `amounts` that vanishes at the end; hidden without a terminal."""
     console = PlainConsole(stderr=True, soft_wrap=True)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), *amounts)
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    # amounts keep their widths on a narrow terminal; the bar and the words share the rest
+    words = Column(ratio=3, no_wrap=True, overflow="ellipsis")
+    columns = (
+        BarColumn(None, table_column=Column(ratio=1)),
+        *amounts,
+        TextColumn("{task.description}", markup=False, table_column=words),
+    )
+    hidden = not console.is_terminal
+    return Progress(*columns, console=console, transient=True, disable=hidden, expand=True)
 
 
 @contextmanager

@@ -11,8 +11,8 @@ from pathlib import Path
 import typer
 
 from regraph_kg.cli.display import Show, print_summary, progress, require_good
-from regraph_kg.cli.json_answers import answered, notes_aside
 from regraph_kg.cli.options import Options, choose, resume_command
+from regraph_kg.cli.parameters import answered, notes_aside
 from regraph_kg.cli.progress import watch
 from regraph_kg.errors import (
     AnswersPending,

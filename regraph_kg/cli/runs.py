@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from regraph_kg.cli import display
-from regraph_kg.cli.json_answers import print_json
-from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.parameters import Json, argument, option, print_json
 from regraph_kg.cli.tables import print_rows
 from regraph_kg.errors import BadInput
 from regraph_kg.models.text import plain, seconds, times

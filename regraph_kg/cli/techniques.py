@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.json_answers import answered
-from regraph_kg.cli.parameters import Json, argument, option
+from regraph_kg.cli.parameters import Json, answered, argument, option
 from regraph_kg.cli.tables import PlainConsole, print_rows
 from regraph_kg.models.graph import Successor
 from regraph_kg.models.target import Target
