@@ -43,7 +43,7 @@ from regraph_kg.evaluation.session import Builds, Programs
 from regraph_kg.evaluation.slots import SessionRules
 from regraph_kg.evaluation.timing.peaks import peaks
 from regraph_kg.evaluation.timing.roofline import Peaks, nominal
-from regraph_kg.evaluation.verify.covering import unaligned_shape
+from regraph_kg.evaluation.verify.covering import ragged_shape
 from regraph_kg.evaluation.worker.handshake import Stopwatch
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.models.evaluation import Candidate, Outcome
@@ -66,6 +66,10 @@ _SANITIZED: Mapping[Tool, tuple[str, Outcome]] = {
     "synccheck": ("__sync|sync\\(|barrier", Outcome.NONDETERMINISTIC),
 }
 """Tools of compute-sanitizer: the sources that they are for, and what a finding means."""
+_UNTRACKED = re.compile(
+    r"\bbar(rier)?\.\w|mbarrier|\b(cuda(::|/)|cooperative_groups::.*)(barrier|pipeline)"
+)
+"""Barriers of which these tools know nothing: they find races in right code [13.0]."""
 
 
 class Machine:
@@ -159,8 +163,10 @@ class Machine:
 
     def sanitize(self, code: str, program: Program, problem: Problem) -> Failure | None:
         """What compute-sanitizer's tools find in one cuda call, at a small ragged shape."""
-        shape = unaligned_shape(problem, list(problem.sizes.check))
+        shape = ragged_shape(problem)
         checks = [check for check, (marks, _) in _SANITIZED.items() if re.search(marks, code)]
+        if _UNTRACKED.search(code):
+            checks = ["memcheck"]
         with ThreadPoolExecutor(len(checks)) as pool:
             look = partial(self._finding, program, problem, shape)
             findings = [*pool.map(look, checks)]

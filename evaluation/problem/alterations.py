@@ -8,13 +8,17 @@
     extremes         the ends of a range, and nothing between them
     skewed           integers of a range mostly at its lower end; floats with a heavy tail
     negative zeros   a quarter of the floats
-    huge             floats from 1e10 on, or from 1e24 on with an even seed: 1e9 is no identity
+    huge             floats from 1e10 on, or up to the type's largest with an even seed: neither 1e9
+                     nor 1e38 is an identity
     huge negative    the same below zero
     outliers         one float of 1,000 times so much
     negative         nothing above zero
     ends             integers without a range, or with a guessed one: the least of the type, or the
                      largest; with an even seed half of them so, the others any of these, 0 and -1
     descending       sorted the other way round
+    nearly ascending  sorted, but for one pair
+    shifted          floats plus 1000 times their largest: what is a small difference of large sums
+                     is noise in fp32
     uneven           floats of two values 2^24 apart, irregularly: what fp32 adds to the larger one
                      is lost, always the same way; places lie in two clusters
     whole            floats +-1, those of every other array odd whole numbers of 12 bits: sums of
@@ -37,9 +41,10 @@ from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes
 from regraph_kg.evaluation.problem.types import Alteration, parts
 
 _TINY = 1e-12
-_EXPONENTS = (24, 36), (10, 14)  #: of huge values: two tries, as squares leave fp32 from 1e19 on
+_EXPONENTS = (24, 36), (10, 14)  #: of outliers and huge values, as squares leave fp32 from 1e19 on
 _OUTLIERS = 1 / 1000
 _SMALL_BITS = 16
+_SHIFT = 1000
 _APART = 2.0**24  #: beside it 1 is lost in fp32
 _WHOLE = 2**11, 2**12  #: whole numbers that 11 bits do not hold, if they are odd
 _TAIL = 8  #: exponent of what is skewed: half of the values lie in the lowest 1/256 of a range
@@ -110,6 +115,18 @@ def _equal(lot: _Lot, arg: Argument, flat: Array) -> None:
         flat[:] = flat[lot.rng.integers(flat.size)]
 
 
+def _nearly_ascending(lot: _Lot, arg: Argument, flat: Array) -> None:
+    flat.sort()
+    if flat.size > 1:
+        at = int(lot.rng.integers(flat.size - 1))
+        flat[at : at + 2] = flat[at : at + 2][::-1].copy()
+
+
+def _shifted(lot: _Lot, arg: Argument, flat: Array) -> None:
+    if flat.size and flat.dtype.kind == "f" and arg.limits is None and arg.type != "float16":
+        flat += _SHIFT * np.abs(flat).max()
+
+
 def _extremes(lot: _Lot, arg: Argument, flat: Array) -> None:
     if bounds := _bounds(arg):
         flat[:] = lot.rng.choice(np.array(bounds).astype(flat.dtype), flat.size)
@@ -131,8 +148,10 @@ def _negative_zeros(lot: _Lot, arg: Argument, flat: Array) -> None:
 
 
 def _huge(lot: _Lot, arg: Argument, flat: Array) -> None:
-    if flat.dtype.kind == "f" and arg.limits is None and arg.type != "float16":
-        flat[:] = (1 + np.abs(flat)) * flat.dtype.type(lot.factor)
+    if flat.size and flat.dtype.kind == "f" and arg.limits is None and arg.type != "float16":
+        flat[:] = 1 + np.abs(flat)
+        single = np.finfo(np.float32).max  # of doubles, too: a candidate may hold them so
+        flat *= flat.dtype.type(single / flat.max() if lot.is_wild else lot.factor)
 
 
 def _huge_negative(lot: _Lot, arg: Argument, flat: Array) -> None:
@@ -209,12 +228,14 @@ _ALTERATIONS: Mapping[Alteration, Callable[[_Lot, Argument, Array], None]] = {
     "negative": _negative,
     "ends": _ends,
     "descending": lambda lot, arg, flat: flat[::-1].sort(),
+    "nearly ascending": _nearly_ascending,
+    "shifted": _shifted,
     "uneven": _uneven,
     "whole": _whole,
 }
 _IMPLIED: Mapping[Alteration, set[Alteration]] = {
     "large": {"huge", "huge negative", "outliers", "whole"},
     "extremes": {"ends"},
-    "ascending": {"descending"},
+    "ascending": {"descending", "nearly ascending"},
 }
 """Who excludes the milder alteration excludes the stronger one, too."""

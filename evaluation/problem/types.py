@@ -75,6 +75,8 @@ Alteration = Literal[
     "negative",
     "ends",
     "descending",
+    "nearly ascending",
+    "shifted",
     "uneven",
     "whole",
 ]

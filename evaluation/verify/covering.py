@@ -97,10 +97,23 @@ def plan(problem: Problem, shapes: list[Sizes], seed: int, full: bool) -> list[C
 
 
 def unaligned_shape(problem: Problem, shapes: Sequence[Sizes]) -> Sizes:
-    """The shape whose arrays also come aligned to their elements only: the first ragged one."""
-    declared = list(problem.sizes.check)
-    ragged = [s for s in declared if s in shapes and shape_class(s) == "ragged"]
-    return (ragged or declared[-1:])[0]
+    """The shape whose arrays also come aligned to their elements only.
+
+    One of even extents, if there is any: fast paths are for these, and think rows are aligned, too.
+    """
+    return _first_of(problem, shapes, ("aligned", "ragged"))
+
+
+def ragged_shape(problem: Problem) -> Sizes:
+    """A small shape with edges everywhere."""
+    return _first_of(problem, problem.sizes.check, ("ragged",))
+
+
+def _first_of(problem: Problem, shapes: Sequence[Sizes], kinds: Sequence[str]) -> Sizes:
+    """The first declared shape of a kind, else the last one declared."""
+    declared = [sizes for sizes in problem.sizes.check if sizes in shapes]
+    found = (sizes for kind in kinds for sizes in declared if shape_class(sizes) == kind)
+    return next(found, problem.sizes.check[-1])
 
 
 def shape_class(sizes: Sizes) -> str:

@@ -5,7 +5,7 @@
     middling  all sizes between the check shapes' largest and the timing shape's
     moderate  the same, but neither large nor small, so that it can be called often
     nearly    the timing shape, or what of it time and memory allow, a little smaller each way
-    around    one extent, or the product of some, just below or above a number of a candidate's
+    around    one extent, or the product of some, just beside a number of a candidate's, or that
 
 Large extents lie around a power of two, where tiles, blocks and grids end; none is above the timing
 shape's, up to which the function must work. Shapes are bounded in bytes and, where the problem
@@ -56,13 +56,13 @@ def nearly(problem: Problem, rng: random.Random, share: float) -> Sizes | None:
 
 
 def around(problem: Problem, value: int, names: Sequence[str], rng: random.Random) -> list[Sizes]:
-    """Shapes at which the product of the named extents is just below `value`, and just above it.
+    """Shapes at which the product of the named extents is just below `value`, that, and just above.
 
     The other extents are small. None where none fits.
     """
     timed, shapes = problem.sizes.time, list[Sizes]()
     *others, last = names
-    for above in (False, True):
+    for off in (-1, 0, 1):
         for _ in range(_AROUND_TRIES):
             sizes = {name: min(rng.choice(_SMALL), extent) for name, extent in timed.items()}
             rest = 1
@@ -70,7 +70,7 @@ def around(problem: Problem, value: int, names: Sequence[str], rng: random.Rando
                 even = round(value ** (1 / len(names)))
                 sizes[name] = min(max(1, even + rng.choice(_NEAR)), timed[name])
                 rest *= sizes[name]
-            sizes[last] = value // rest + 1 if above else (value - 1) // rest
+            sizes[last] = value // rest + 1 if off > 0 else (value + off) // rest
             is_extent = 1 <= sizes[last] <= timed[last]
             fits = is_extent and _fits(problem, sizes, _MOST_AROUND_BYTES)
             if fits and is_meant(problem, sizes):
