@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from regraph_kg.ingest.relabel.aliases import Label, LabelVerdict, NameUse, parts
-from regraph_kg.ingest.relabel.embedding import Shortlist, Shortlists
+from regraph_kg.ingest.relabel.embedding import Shortlists
 from regraph_kg.ingest.relabel.lexical import LexicalRule
 from regraph_kg.ingest.relabel.model import Sorter, UnknownName
 from regraph_kg.models.graph import Relabelled
@@ -55,7 +55,7 @@ class Cascade:
         """`shortlists` gives the rule, and `sorter`, their candidates."""
         self.vocabulary = vocabulary
         self._lexical = lexical
-        self._shortlists = shortlists
+        self._shortlists = shortlists or Shortlists(())
         self._sorter = sorter
         self._verdicts: dict[Label, LabelVerdict] = {}
 
@@ -71,7 +71,7 @@ class Cascade:
             )
             new = technique_id(target, label)
             self._verdicts[key] = LabelVerdict(
-                relabelled or self._shortlist(label, target).taken_for(new, "new")
+                relabelled or self._shortlists.nearest(label, target).taken_for(new, "new")
             )
         return self._verdicts[key]
 
@@ -108,13 +108,12 @@ class Cascade:
 
     def _unknown(self, uses: Mapping[Label, NameUse]) -> dict[Target, list[UnknownName]]:
         """Names that neither the vocabulary nor a rule recognizes."""
-        if self._shortlists is not None:
-            # Embedders are slow by the call, not by the name.
-            self._shortlists.prepare(label for _, label in sorted(uses))
+        # Embedders are slow by the call, not by the name.
+        self._shortlists.prepare(label for _, label in sorted(uses))
         unknown: defaultdict[Target, list[UnknownName]] = defaultdict(list)
         for target, label in sorted(uses):
             if self.resolve(label, target).relabelled.stage == "new":
-                shortlist = self._shortlist(label, target)
+                shortlist = self._shortlists.nearest(label, target)
                 unknown[target].append(UnknownName(uses[target, label], shortlist))
         return unknown
 
@@ -142,15 +141,9 @@ class Cascade:
         return Relabelled(label, match.technique, match.stage)
 
     def _by_rule(self, label: str, target: Target) -> Relabelled | None:
-        shortlist = self._shortlist(label, target)
+        shortlist = self._shortlists.nearest(label, target)
         technique = self._lexical(shortlist) if self._lexical else None
         return shortlist.taken_for(technique, "lexical") if technique else None
-
-    def _shortlist(self, label: str, target: Target) -> Shortlist:
-        """The candidates of `label`."""
-        if self._shortlists is None:
-            return Shortlist(label, target)
-        return self._shortlists.nearest(label, target)
 
 
 def by_code(

@@ -43,19 +43,6 @@ GONE_MEANWHILE = "Neo.ClientError.Statement.EntityNotFound"
 GONE = "Neo.ClientError.Transaction.TransactionNotFound"
 """The server ended a transaction by itself: where it cannot write, for want of room."""
 DEADLOCK = "Neo.TransientError.Transaction.DeadlockDetected"
-INDEX_ALONE = "Neo.ClientError.Schema.IndexWithNameAlreadyExists"
-"""A constraint's index without the constraint: another client makes it, or was killed meanwhile."""
-OVERTAKEN = frozenset(
-    {
-        INDEX_ALONE,
-        "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists",
-        "Neo.ClientError.Schema.ConstraintAlreadyExists",
-        "Neo.ClientError.Schema.IndexAlreadyExists",
-        "Neo.ClientError.Schema.IndexNotFound",
-        "Neo.DatabaseError.Schema.IndexDropFailed",
-    }
-)
-"""Another client made or dropped it between the check of IF [NOT] EXISTS and the change."""
 
 
 class Overtaken(StoreError):
@@ -202,8 +189,7 @@ class Bolt:
         """Run statement `number` (from 0) of a file that changes the schema, by itself.
 
         Every constraint and index, of vectors too, is made and dropped here. A change that another
-        client makes at the same time is retried, and is then done already. The last try drops an
-        index that a killed client left in the place of a constraint.
+        client makes at the same time is retried, and is then done already.
         """
         statement = queries.statements(name, self._engine)[number]
         with (
@@ -211,21 +197,18 @@ class Bolt:
             self._driver_call(),
             self._session(neo4j.WRITE_ACCESS) as session,
         ):
-            for clash in range(CLASH_TRIES):
+            for clash in range(CLASH_TRIES + 1):
                 try:
                     # Not in a managed transaction: Neo4j forbids schema and data in one.
                     session.run(statement, parameters).consume()
                 except exceptions.Neo4jError as error:
-                    if not error.is_retryable() and error.code not in OVERTAKEN:
+                    # another client made or dropped it after the check of IF [NOT] EXISTS
+                    overtaken = error.is_retryable() or ".Schema." in (error.code or "")
+                    if not overtaken or clash == CLASH_TRIES:
                         raise
-                    named = re.match(r"CREATE CONSTRAINT (\w+)", statement)
-                    if named and error.code == INDEX_ALONE and clash == CLASH_TRIES - 1:
-                        drop = queries.text("drop_index", self._engine)
-                        session.run(drop, name=named[1]).consume()
                     time.sleep(FIRST_RETRY_SECONDS * 2**clash)
                 else:
                     return
-            session.run(statement, parameters).consume()
 
     def close(self) -> None:
         """Close every connection; idempotent."""

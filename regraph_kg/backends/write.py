@@ -53,17 +53,6 @@ REBUILT_AT_ONCE = 200  # trajectories of one transaction, as in an ingest
 STRIPPED = 5_000  # relationships of one transaction
 
 
-class MissingTechniques(StoreError):
-    """Examples of techniques that are not in the graph: nothing was written."""
-
-    def __init__(self, ids: Sequence[str]) -> None:
-        super().__init__(
-            f"merge: neither the graph nor the plan knows {', '.join(ids)}; nothing was written;"
-            " if somebody rebuilt it just now, run the same command again"
-        )
-        self.ids = ids
-
-
 @dataclass(frozen=True, slots=True)
 class Arrival:
     """One trajectory of a batch."""
@@ -83,7 +72,7 @@ class Addition:
 
 
 def merge(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
-    """Merge a batch inside the transaction of `ask`; a rebuild meanwhile restarts it."""
+    """Merge a batch inside the transaction of `ask`."""
     _require_mark(ask, None)
     return _merge_rebuilt(ask, plans)
 
@@ -96,16 +85,7 @@ def _require_mark(ask: Query, mark: str | None) -> None:
 
 def _merge_rebuilt(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
     """Merge a batch, also while the graph is being rebuilt."""
-    counts = MergeCounts()
-    try:
-        for batch in _rounds(plans):
-            counts += _merged(ask, batch)
-    except MissingTechniques as error:
-        ours = {technique.id for plan in plans for technique in plan.new}
-        if ours.isdisjoint(error.ids):
-            raise
-        raise Overtaken from None  # a rebuild deleted it after `create_techniques` saw it
-    return counts
+    return sum((_merged(ask, batch) for batch in _rounds(plans)), MergeCounts())
 
 
 def _rounds(plans: Sequence[MergePlan]) -> Iterator[list[Arrival]]:
@@ -141,9 +121,7 @@ def _merged(ask: Query, batch: Sequence[Arrival]) -> MergeCounts:
     }
     rows = [{"id": key, "properties": properties} for key, properties in nodes.items()]
     claimed = ask("claim_trajectories", rows=rows)
-    if any(
-        row["id"] is None for row in claimed
-    ):  # a rebuild replaced it while we waited for its lock
+    if any(row["id"] is None for row in claimed):  # a rebuild replaced it meanwhile
         raise Overtaken
     added = [accepted[row["id"]] for row in claimed if row["new"]]
     additions, known = _recognize(accepted, [row for row in claimed if not row["new"]])
@@ -307,7 +285,10 @@ def refuse_missing(ask: Query, ids: Iterable[str]) -> None:
     """Raise for the techniques of `ids` that the graph lacks, which undoes the transaction."""
     wanted = set(ids)
     known = {row["id"] for row in ask("read_techniques", ids=sorted(wanted))}
-    raise MissingTechniques(sorted(wanted - known))
+    raise StoreError(
+        f"merge: neither the graph nor the plan knows {', '.join(sorted(wanted - known))}; nothing"
+        " was written; if somebody rebuilt it just now, run the same command again"
+    )
 
 
 def create_techniques(ask: Query, techniques: Iterable[Technique]) -> int:

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from tempfile import SpooledTemporaryFile
-from typing import IO, TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from regraph_kg import atomic
 from regraph_kg.errors import BadInput, Environment, ModelError, RegraphError, file_errors
@@ -39,9 +38,6 @@ NO_TRAJECTORIES = (
     "no lines of JSON; give Trajectory JSONL (regraph docs trajectory-schema), one object a line,"
     " unpacked, as UTF-8"
 )
-KEPT_BYTES = 2**16  # bytes of a line that its list keeps
-SPOOLED = 2**20  # bytes of a list of rejected lines that stay in memory
-SMOOTH = 1000  # units of the embedding's progress: the number of examples changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +133,7 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
         for file in files:
             portions = _portions(file, cascade, settings.disclose, code_reader(source.level))
             work = WorkDone("ingest", done, total)
-            verbatim = settings.disclose == "code"
-            yield from _merge(file, portions, store, work, ingested, verbatim=verbatim)
+            yield from _merge(file, portions, store, work, ingested)
             done += file.stat().st_size
 
 
@@ -203,9 +198,8 @@ def embed_new(settings: Settings) -> Story[None]:
 def embedding(steps: Iterable[EmbeddingProgress]) -> Story[None]:
     """Run the steps of embedding, with their progress."""
     for step in steps:
-        share = SMOOTH * step.done // max(step.total, 1)
         message = f"{step.step}: {step.done} of {step.total} examples"
-        yield WorkDone("embedding", share, SMOOTH, message)
+        yield WorkDone("embedding", step.done, step.total, message)
 
 
 def code_reader(level: RelabelLevel) -> CodeReader | None:
@@ -271,55 +265,34 @@ def _merge(
     store: "GraphStore",
     work: WorkDone,
     ingested: Ingested,
-    *,
-    verbatim: bool,
 ) -> Story[None]:
     """Merge one file, count, and list its rejected lines, if there are any."""
-    good, first, findings = ingested.good, list[Rejected](), list[str]()
-    with SpooledTemporaryFile(
-        SPOOLED, "w+", encoding="utf-8"
-    ) as listing:  # a kill leaves no litter
-        for end, portion in portions:
-            batch = portion.merged(store)
-            ingested.count(batch)
-            _list(batch.rejected, listing, verbatim=verbatim)
-            first += batch.rejected[: not first]
-            findings += portion.findings
-            totals = f"{ingested.added} added, {ingested.known} known, {ingested.rejected} rejected"
-            yield replace(work, done=work.done + end, text=f"{file.name}: {totals}")
-        head = first[0].line.data if ingested.good == good else b""
-        if head == b"{" or head[:1] not in (b"", b"{"):
-            # no list for a file of something else: it would hold the whole file
-            yield replace(work, line=f"{file}: {NO_TRAJECTORIES}")
-            return
-        if findings:
-            message = f"{file}: {len(findings)} steps are not what they are called"
-            more = ", .." if findings[1:] else ""
-            yield replace(work, line=f"{message}: {findings[0]}{more}")
-        ingested.rejected_files += _publish(listing, Path(f"{file}{REJECTED}"))
-    for one in first:
-        yield replace(work, line=f"{file}:{one.line.number}: {one.reason}")
-
-
-def _list(rejected: Sequence[Rejected], listing: IO[str], *, verbatim: bool) -> None:
-    """Add rows to a file's list: number, reason, and if `verbatim` the line itself."""
-    for line in rejected:
-        row: dict[str, str | int] = {"line": line.line.number, "reason": line.reason}
-        if verbatim:
-            # bytes that are no UTF-8 are escaped; of a long line the beginning tells what it is
-            row["text"] = line.line.data[:KEPT_BYTES].decode(errors="backslashreplace")
-        listing.write(json.dumps(row, ensure_ascii=False) + "\n")
-
-
-def _publish(listing: IO[str], path: Path) -> list[Path]:
-    """Write the list, or remove an outdated one; return its path, if any."""
-    listing.seek(0)
+    good, first, findings, rows = ingested.good, list[Rejected](), list[str](), list[str]()
+    for end, portion in portions:
+        batch = portion.merged(store)
+        ingested.count(batch)
+        told = ({"line": one.line.number, "reason": one.reason} for one in batch.rejected)
+        rows += [json.dumps(row, ensure_ascii=False) + "\n" for row in told]
+        first += batch.rejected[: not first]
+        findings += portion.findings
+        totals = f"{ingested.added} added, {ingested.known} known, {ingested.rejected} rejected"
+        yield replace(work, done=work.done + end, text=f"{file.name}: {totals}")
+    head = first[0].line.data if ingested.good == good else b""
+    if head == b"{" or head[:1] not in (b"", b"{"):
+        # no list for a file of something else: it would name every line
+        yield replace(work, line=f"{file}: {NO_TRAJECTORIES}")
+        return
+    if findings:
+        message = f"{file}: {len(findings)} steps are not what they are called"
+        more = ", .." if findings[1:] else ""
+        yield replace(work, line=f"{message}: {findings[0]}{more}")
+    path = Path(f"{file}{REJECTED}")
     remedy = "the good lines are in the graph, the list of the rejected ones is lost: make room"
     with file_errors(path, f"{remedy} for it and run the same command again", Environment):
-        if not listing.read(1):
-            path.unlink(missing_ok=True)
-            return []
-        listing.seek(0)
-        with atomic.replacing(path) as file:
-            file.writelines(map(str.encode, listing))
-    return [path]
+        if rows:
+            atomic.write(path, "".join(rows))
+            ingested.rejected_files.append(path)
+        else:
+            path.unlink(missing_ok=True)  # one of before the file was mended
+    for one in first:
+        yield replace(work, line=f"{file}:{one.line.number}: {one.reason}")

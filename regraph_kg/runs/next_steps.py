@@ -86,7 +86,14 @@ def next_steps(store: "GraphStore", question: Question, vector: Vector | None) -
         after=question.after,
         device=question.device,
         steps=tuple(steps),
-        left_out=tuple(_unfit(offer) for offer in offers.unfit),
+        left_out=tuple(
+            UnfitStep(
+                technique=offer.successor.technique.id,
+                name=offer.successor.technique.name,
+                why=offer.fit.why,
+            )
+            for offer in offers.unfit
+        ),
         similar=() if vector is None else _similar(store, question, vector),
     )
 
@@ -95,11 +102,6 @@ def _similar(store: "GraphStore", question: Question, vector: Vector) -> tuple[E
     """Steps of any technique that began with similar code."""
     found = store.nearest(vector, k=question.examples, target=question.target)
     return tuple(example.on(question.device) for example in found)
-
-
-def _unfit(offer: Offer) -> UnfitStep:
-    technique = offer.successor.technique
-    return UnfitStep(technique=technique.id, name=technique.name, why=offer.fit.why)
 
 
 def _successors(store: "GraphStore", question: Question) -> Successors:

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from regraph_kg.ingest import pipeline
-from regraph_kg.ingest.cascade import Cascade
 from regraph_kg.ingest.relabel.aliases import uses_of
 from regraph_kg.models.graph import MergePlan, RelabelLevel, StoredTrajectory
 from regraph_kg.models.technique import Technique, Vocabulary
@@ -39,17 +38,15 @@ def rebuild_graph(settings: Settings, vocabulary: Path | None, level: RelabelLev
                 yield WorkDone("names", number, len(uses), f"names: {number} of {len(uses)}")
 
         def replan(page: Sequence[StoredTrajectory]) -> list[MergePlan]:
-            return [_plan(_nameless(one, names), cascade, level) for one in page]
+            created = datetime.now(UTC).isoformat(timespec="seconds")
+            bare = (_nameless(one, names) for one in page)
+            read = code_reader(level)
+            return [pipeline.planned(one, cascade, "code", read, created)[0] for one in bare]
 
         done, techniques = 0, tuple(_taught(file, store.techniques()))
         for done, total in store.rebuild(techniques, replan):
             yield WorkDone("rebuild", done, total, f"rebuild: {done} of {total} trajectories")
         return done
-
-
-def _plan(trajectory: Trajectory, cascade: Cascade, level: RelabelLevel) -> MergePlan:
-    created = datetime.now(UTC).isoformat(timespec="seconds")
-    return pipeline.planned(trajectory, cascade, "code", code_reader(level), created)[0]
 
 
 def _nameless(stored: StoredTrajectory, names: Vocabulary) -> Trajectory:

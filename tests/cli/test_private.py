@@ -1,6 +1,5 @@
 """What holds a user's code is for that user alone, whatever the umask says."""
 
-import io
 import os
 import stat
 from collections.abc import Iterator
@@ -13,7 +12,6 @@ from regraph_kg.llm.by_file import BatchModel
 from regraph_kg.llm.model import AskOptions
 from regraph_kg.models.prompt import DecisionKey, Prompt
 from regraph_kg.private import make_folder
-from regraph_kg.runs.ingest import _publish
 from regraph_kg.search.trace import Trace
 from tests.search.toy import SEAL, header
 
@@ -51,8 +49,3 @@ def test_prompts_that_wait_are_private(tmp_path: Path) -> None:
     assert {path.name: mode(path) for path in folder.iterdir()} == {
         name: 0o600 for name in ("pending.jsonl", ".lock")
     }
-
-
-def test_the_list_of_rejected_lines_is_private(tmp_path: Path) -> None:
-    (report,) = _publish(io.StringIO("secret\n"), tmp_path / "mine.jsonl.rejected.jsonl")
-    assert mode(report) == 0o600

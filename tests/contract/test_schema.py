@@ -112,20 +112,3 @@ def test_a_database_with_foreign_data_is_refused_and_left_alone(store_settings: 
         open_store(store_settings)
     found = cypher(store_settings, "MATCH (n) RETURN labels(n) AS labels, n.name AS name")
     assert found == [{"labels": ["Person"], "name": "Ada"}]
-
-
-def test_an_index_of_neo4j_without_its_constraint_is_replaced(
-    neo4j_settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Neo4j makes a constraint's index first: a client killed in between leaves it alone."""
-    monkeypatch.setattr(bolt, "CLASH_TRIES", 1)  # nobody is at it
-    open_store(neo4j_settings).close()
-    drop_schema(neo4j_settings)
-    wipe(neo4j_settings)
-    cypher(neo4j_settings, "CREATE INDEX steps_id FOR (s:Steps) ON (s.id)")
-    open_store(neo4j_settings).close()
-    (found,) = cypher(
-        neo4j_settings,
-        "SHOW INDEXES YIELD name, owningConstraint WHERE name = 'steps_id' RETURN owningConstraint",
-    )
-    assert found["owningConstraint"] == "steps_id"
