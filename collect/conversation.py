@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from string import Template
 
-from regraph_kg.collect.judged_steps import TrajectoryDraft, label_of, ref_of, step_of
+from regraph_kg.collect.judged_steps import TrajectoryDraft, label_of, step_of
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.prompt import DecisionKey, Prompt, Reply
 from regraph_kg.models.run import Task
@@ -56,8 +56,7 @@ class Conversation:
     @property
     def ref(self) -> str:
         """The run that it is of, problem, target, and number."""
-        name = f"{self.task.problem}-{self.task.target}-{self.number}"
-        return ref_of(f"{self.origin.run}/{name}")
+        return f"{self.origin.run}/{self.task.problem}-{self.task.target}-{self.number}"
 
     def propose(self, draft: TrajectoryDraft) -> str:
         """Have `draft` judge steps until one of the limits; say which. Raises `AnswersPending`."""

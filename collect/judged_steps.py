@@ -5,7 +5,6 @@ proposes one step after the other and hears the verdict on each before it goes o
 times that are stored (evaluation/measure.py takes them, all in one go).
 """
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -159,13 +158,3 @@ def step_of(label: str, code: str, reasoning: str, detail: str) -> Step:
 def label_of(text: str) -> str:
     """`text` as a step's label: one plain line, cut."""
     return " ".join(plain(text).split())[:LABEL_CHARACTERS].strip()
-
-
-def ref_of(text: str) -> str:
-    """`text` as a trajectory's ref: one plain line, whose end is a hash where it had to be cut."""
-    ref = " ".join(plain(text).split())
-    if len(ref) <= LABEL_CHARACTERS and ref == text:
-        return ref
-    # Names that differ beyond the limit, or in control characters alone, must stay different.
-    mark = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:12]
-    return f"{ref[: LABEL_CHARACTERS - len(mark) - 1]}~{mark}"

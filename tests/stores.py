@@ -9,8 +9,10 @@ The store is embedded; in tests/contract it is every backend in turn.
 """
 
 import os
+import signal
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,6 +26,8 @@ from regraph_kg.backends.store import GraphStore
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_store, store_address
 from tests.neo4j_server import neo4j_2026_server, neo4j_server
+
+STOP_SECONDS = 20.0
 
 __all__ = ["neo4j_2026_server", "neo4j_server"]
 
@@ -39,7 +43,17 @@ def find_embedded(settings: Settings) -> ServerState | None:
 
 def stop_embedded(settings: Settings) -> ServerState | None:
     """End the embedded store of `data_dir`; what it was, or None when none ran."""
-    return embedded.stop(embedded_folder(settings))
+    folder, state = embedded_folder(settings), None
+    deadline = time.monotonic() + STOP_SECONDS
+    while embedded.running(folder):
+        if state is None:  # at first, or while it still starts
+            state = embedded.find(folder)
+            if state is not None:
+                with suppress(ProcessLookupError):
+                    os.kill(state.pid, signal.SIGTERM)
+        assert time.monotonic() < deadline, f"the store in {folder} does not end"
+        time.sleep(0.05)
+    return state
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ bolt://   one server                 neo4j://   a cluster: reads go to its repli
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from regraph_kg.errors import BadInput
 
@@ -34,7 +34,12 @@ class Address:
 
 def require_bolt(uri: str) -> None:
     """Raise `BadInput` for a URI that is no Bolt server's, or that holds a password."""
-    parts = _split(uri)
+    try:
+        parts = urlsplit(uri)
+        parts.port  # noqa: B018 (raises when it is no number)
+        (parts.hostname or "").encode("idna")
+    except ValueError:
+        raise unusable(uri) from None
     if parts.scheme not in SCHEMES or not parts.hostname:
         raise unusable(uri)
     # A URI is shown in messages and lists of processes; a password in it would be, too.
@@ -58,13 +63,3 @@ def shown(uri: str) -> str:
     start, slashes, rest = uri.partition("://")
     host = (rest if slashes else start).partition("/")[0].partition("?")[0].rpartition("@")[2]
     return ascii(f"{start}{slashes}{host}" if slashes else host)[1:-1]
-
-
-def _split(uri: str) -> SplitResult:
-    try:
-        parts = urlsplit(uri)
-        parts.port  # noqa: B018 (raises when it is no number)
-        (parts.hostname or "").encode("idna")
-    except ValueError:
-        raise unusable(uri) from None
-    return parts

@@ -1,4 +1,4 @@
-"""The embedded store seen from outside: find, start and stop its process.
+"""The embedded store seen from outside: find and start its process.
 
 One process per folder, shared by every command; `embedded_server` is what runs in it. Files:
 
@@ -10,12 +10,9 @@ One process per folder, shared by every command; `embedded_server` is what runs 
 """
 
 import json
-import os
-import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -27,7 +24,6 @@ DATABASE = "regraph"
 USER = "root"
 READER = "reader"
 START_SECONDS = 60.0
-STOP_SECONDS = 20.0
 POLL_SECONDS = 0.05
 
 
@@ -39,8 +35,6 @@ class ServerState:
     pid: int
     port: int
     password: str = field(repr=False)
-    started: str  # UTC, ISO 8601
-    idle_seconds: float
     reader_password: str = field(default="", repr=False)
 
     @property
@@ -55,14 +49,6 @@ class ServerState:
         folder = Path(self.folder)
         writers = folder / "writers"
         return Address(uri, USER, self.password, DATABASE, "embedded", writers, folder=folder)
-
-    @property
-    def where(self) -> str:
-        """One line for people."""
-        return (
-            f"process {self.pid}, port {self.port}, data in {self.folder},"
-            f" ends after {self.idle_seconds:g} s without a client"
-        )
 
     def write(self) -> None:
         """Publish for clients: whole or not at all, readable by the owner only."""
@@ -108,28 +94,6 @@ def ensure(folder: Path, idle_seconds: float) -> ServerState:
         f"embedded store in {folder}: not ready after {START_SECONDS:.0f} s;"
         f" see {folder / 'server.log'}"
     )
-
-
-def stop(folder: Path) -> ServerState | None:
-    """End the store that serves `folder`, in order; returns its state, None where none ran.
-
-    Raises `StoreError` when it does not end.
-    """
-    state = None
-    deadline = time.monotonic() + STOP_SECONDS
-    while running(folder):
-        if state is None:  # at first, or while it still starts
-            state = find(folder)
-            if state is not None:
-                with suppress(ProcessLookupError):
-                    os.kill(state.pid, signal.SIGTERM)
-        elif time.monotonic() > deadline:
-            raise StoreError(
-                f"embedded store in {folder}: process {state.pid} does not end;"
-                f" `kill -9 {state.pid}` is safe"
-            )
-        time.sleep(POLL_SECONDS)
-    return state
 
 
 def _start(folder: Path, idle_seconds: float) -> None:

@@ -7,7 +7,6 @@ outlives the caller, listens on localhost only, and ends on SIGTERM or when no c
 for IDLE_SECONDS. It may be killed at any time: commits are in the write-ahead log.
 """
 
-import datetime
 import json
 import os
 import secrets
@@ -70,8 +69,7 @@ def serve(folder: Path, idle_seconds: float, report: IO[str]) -> None:
     _add_reader(server, reader)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: ending.set())
-    started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    state = ServerState(str(folder), os.getpid(), port, password, started, idle_seconds, reader)
+    state = ServerState(str(folder), os.getpid(), port, password, reader)
     state.write()
     report.close()
     while wait_until_unused(ending, idle_seconds, connections) and not _removed(folder, lock):
@@ -114,10 +112,14 @@ def start(folder: Path, password: str) -> tuple[Any, int, Callable[[], int]]:
     )
     server.start()
     _prepare(server.get_database(DATABASE))
-    plugins = [plugin for plugin in server._java_server.getPlugins() if _is_bolt(plugin)]
-    field = plugins[0].getClass().getDeclaredField("listener")
+    bolt = next(
+        plugin
+        for plugin in server._java_server.getPlugins()
+        if plugin.getClass().getSimpleName() == "BoltProtocolPlugin"
+    )
+    field = bolt.getClass().getDeclaredField("listener")
     field.setAccessible(True)
-    listener = field.get(plugins[0])
+    listener = field.get(bolt)
     active = listener.getClass().getDeclaredField("activeConnections")
     active.setAccessible(True)
     return server, int(listener.getPort()), lambda: int(active.get(listener).size())
@@ -168,10 +170,6 @@ def _prepare(database: Any) -> None:
         schema.unregisterFunctionLibrary(LIBRARY)
     for statement in queries.statements("start", "embedded"):
         database.command("sql", statement)
-
-
-def _is_bolt(plugin: Any) -> bool:
-    return bool(plugin.getClass().getSimpleName() == "BoltProtocolPlugin")
 
 
 def _detach(folder: Path) -> None:

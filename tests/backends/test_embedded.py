@@ -72,7 +72,7 @@ def test_it_is_private_to_its_owner_and_to_this_machine(settings: Settings) -> N
     assert len(state.password) >= 40
     for public in (f"/proc/{state.pid}/cmdline", f"/proc/{state.pid}/environ"):
         assert state.password.encode() not in Path(public).read_bytes()
-    assert state.password not in repr(state) + repr(state.address) + state.where
+    assert state.password not in repr(state) + repr(state.address)
     assert state.password not in (folder / "server.log").read_text()
     loopback = {"0100007F", "0000000000000000FFFF00000100007F"}  # 127.0.0.1, as IPv4 and mapped
     assert listening(state.pid)

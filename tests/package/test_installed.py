@@ -24,9 +24,14 @@ from tests.requirement import require
 ROOT = Path(__file__).parents[2]
 STARTER = ROOT / "corpus" / "trajectories"
 STOP_STORE = """
+import os, signal, time
 from regraph_kg.backends import embedded
 from regraph_kg.settings import read_settings
-embedded.stop(read_settings().data_dir / "store")
+folder = read_settings().data_dir / "store"
+if state := embedded.find(folder):
+    os.kill(state.pid, signal.SIGTERM)
+while embedded.running(folder):
+    time.sleep(0.1)
 """
 KINDS = ("wheel", "sdist")
 BUILD = """
