@@ -75,14 +75,6 @@ class Cascade:
             )
         return self._verdicts[key]
 
-    def to_ask(self, uses: Mapping[Label, NameUse]) -> tuple[int, int]:
-        """Names that `settle` will ask a model about, and prompts for them at least."""
-        if self._sorter is None:
-            return 0, 0
-        unknown = self._unknown(uses)
-        batches = map(self._sorter.batches, unknown.values())
-        return sum(map(len, unknown.values())), sum(map(len, batches))
-
     def settle(self, uses: Mapping[Label, NameUse]) -> Iterator[LabelVerdict]:
         """Decide many labels at once, those that a model is asked about beside each other.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from regraph_kg.models.graph import Relabelled
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import LONGEST_NAME, Technique, technique_id
-from regraph_kg.models.trajectory import FailedStep, Step, Trajectory
+from regraph_kg.models.trajectory import Trajectory
 
 Label = tuple[Target, str]
 
@@ -78,19 +78,17 @@ def uses_of(trajectories: Iterable[Trajectory]) -> dict[Label, NameUse]:
 def _uses(trajectory: Trajectory) -> Iterator[tuple[str, NameUse]]:
     codes = [trajectory.serial, *(step.code for step in trajectory.steps)]
     for before, step in zip(codes, trajectory.steps, strict=False):
-        yield from _use(step, before, step.reasoning, step.detail)
+        if step.technique is None:  # a given technique needs no prompt, whatever it is called
+            yield step.label, _use(step.code, before, step.reasoning, step.detail)
     for failure in trajectory.failures:
         # What failed was tried on the code after that step, and says nothing of its reasons.
-        yield from _use(failure, codes[failure.after_step], "", "")
+        if failure.technique is None:
+            yield failure.label, _use(failure.code, codes[failure.after_step], "", "")
 
 
-def _use(one: Step | FailedStep, before: str, *notes: str) -> Iterator[tuple[str, NameUse]]:
-    """The use of a name; none where the technique is given, whatever it is called."""
-    # A given technique needs no prompt, whatever it is called.
-    if one.technique is None:
-        why, what = (" ".join(note.split())[:LONGEST_NOTE] for note in notes)
-        after = one.code[:_LONGEST_CODE]
-        yield one.label, NameUse(1, why, what, before[:_LONGEST_CODE] if after else "", after)
+def _use(after: str, before: str, *notes: str) -> NameUse:
+    why, what = (" ".join(note.split())[:LONGEST_NOTE] for note in notes)
+    return NameUse(1, why, what, before[:_LONGEST_CODE] if after else "", after[:_LONGEST_CODE])
 
 
 def parts(label: str) -> tuple[str, ...]:

@@ -60,14 +60,6 @@ class CollectChoice:
     min_speedup: float = MIN_SPEEDUP
     credit: Source = field(default_factory=Source)  # model and licence as the user states them
 
-    @property
-    def journal(self) -> Path:
-        return self.output.with_name(f"{self.output.name}.journal")
-
-    def __str__(self) -> str:
-        """The source's name in a journal."""
-        return f"model {self.model}"
-
 
 class Gathered(BaseModel):
     """The results of all sources."""
@@ -95,17 +87,18 @@ def collect(
     of the choice. Raises `BadInput` where the result would replace a foreign file.
     """
     # With a journal beside it the file is ours, and is made anew from it.
-    if choice.output.exists() and not choice.journal.exists():
+    journal_file = choice.output.with_name(f"{choice.output.name}.journal")
+    if choice.output.exists() and not journal_file.exists():
         raise BadInput(f"{choice.output}: there already; give another --output, or remove it")
     problems = [declared_problem(settings, name) for name in choice.problems]
     about = {
-        "source": str(choice),
+        "source": f"model {choice.model}",
         "problems": [problem.name for problem in problems],
         "target": choice.target,
         "created": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}",  # several begin in one second
     }
     with ExitStack() as stack:
-        journal = stack.enter_context(Journal(choice.journal, about))
+        journal = stack.enter_context(Journal(journal_file, about))
         model = model or any_model(settings, choice.model)
         stack.callback(model.close)
         # Measurements keep a place under the roofline, which needs the machine's peaks.

@@ -70,12 +70,9 @@ class Ingested:
 
     def count(self, batch: pipeline.Batch) -> None:
         """Add what a batch brought."""
-        self.added += batch.counts.added
-        self.known += batch.counts.known
-        self.disclosed_otherwise += batch.counts.disclosed_otherwise
-        self.examples += batch.counts.examples
-        self.measurements += batch.counts.measurements
-        self.techniques += batch.counts.techniques
+        names = ("added", "known", "disclosed_otherwise", "examples", "measurements", "techniques")
+        for name in names:
+            setattr(self, name, getattr(self, name) + getattr(batch.counts, name))
         self.nameless_failures += batch.nameless_failures
         self.rejected += len(batch.rejected)
 
@@ -241,9 +238,6 @@ def _cascade(
             good = (one.trajectory for one in read(split(stream)) if isinstance(one, Accepted))
             for label, use in uses_of(good).items():
                 uses[label] = uses[label] + use if label in uses else use
-    asked, prompts = cascade.to_ask(uses)
-    if prompts:
-        yield WorkDone("names", line=f"{asked} names to ask about: {prompts} prompts at least")
     for decided, _ in enumerate(cascade.settle(uses), 1):
         yield WorkDone("names", decided, len(uses), f"names: {decided} of {len(uses)}")
     return cascade

@@ -16,9 +16,7 @@ from pathlib import Path
 
 from regraph_kg import report
 from regraph_kg.errors import BadInput
-from regraph_kg.models.base import Metric
 from regraph_kg.models.run import (
-    RunHeader,
     RunSummary,
     SearchChoice,
     SimulationRecord,
@@ -60,25 +58,10 @@ class LiveRun:
     def __init__(self, search: OpenSearch, trace: Trace) -> None:
         """Use `open_run` or `begin`."""
         self._search, self._trace = search, trace
+        self.header, self.trace, self.torn = search.header, trace.path, trace.torn
         self._ledger = Ledger(search.header.limits)
         self._world = trace.world(search.world)
         self._records: list[SimulationRecord] = []
-
-    @property
-    def header(self) -> RunHeader:
-        return self._search.header
-
-    @property
-    def metric(self) -> Metric:
-        return self._search.task.metric
-
-    @property
-    def trace(self) -> Path:
-        return self._trace.path
-
-    @property
-    def torn(self) -> bool:
-        return self._trace.torn
 
     @property
     def calls(self) -> int:
