@@ -2,7 +2,7 @@
 
 Run `python docs/generate.py` after a change. Committed are settings, methods, results and schemas;
 a test fails while they differ. Not committed are the pages of `built`, which the site needs as
-files (`make docs`) and `regraph docs` makes when it shows them.
+files (`make docs`).
 """
 
 import ast
@@ -13,10 +13,15 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+from typer.cli import get_docs_for_click
+from typer.main import get_command
 
 from regraph_kg.bench.results import read as read_results
 from regraph_kg.bench.tables import BenchSection, sections
-from regraph_kg.cli.docs import commands, trajectory_schema
+from regraph_kg.cli.app import COMMANDS, app, loaded
+from regraph_kg.cli.docs import trajectory_schema
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.runs.choice import FAST_SETTINGS
 from regraph_kg.search.methods import METHODS, kind_of
@@ -194,6 +199,14 @@ def _git(*words: str) -> str:
     return subprocess.run(
         ["git", *words], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
+
+
+def commands() -> str:
+    """The command reference, from the help texts."""
+    command: Any = get_command(app)
+    command.commands = {name: loaded(name) for name in COMMANDS}
+    context: Any = command.make_context("regraph", [], resilient_parsing=True)
+    return get_docs_for_click(obj=command, ctx=context, name="regraph")
 
 
 def built() -> dict[Path, str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 
 from regraph_kg.evaluation.compare import Comparison
-from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem
+from regraph_kg.evaluation.problem.problem import AnyProblem
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.models.target import USUAL, Target
 from regraph_kg.settings import Settings, read_settings
@@ -93,10 +93,6 @@ def evaluate(
     `problem`: what `load_problem` gave, or takes. A full grade checks more inputs, and times in
     several fresh processes.
     """
-    loaded = (
-        problem
-        if isinstance(problem, Problem | ProjectProblem)
-        else load_problem(problem, settings)
-    )
+    loaded = load_problem(problem, settings) if isinstance(problem, str | Path) else problem
     with CodeJudge(settings) as judge:
         return judge.evaluate(loaded, code, target=target, grade=grade)

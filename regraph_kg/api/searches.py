@@ -4,15 +4,12 @@ found = optimize("density/", model="ollama:qwen2.5-coder:7b", hear=print)
 print(found.summary.speedup, found.summary.best_path)
 """
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
-from html import escape
 from pathlib import Path
 
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.models.target import USUAL, Target
-from regraph_kg.models.text import times
 from regraph_kg.runs.choice import DEFAULT_METHOD, usual_choice
 from regraph_kg.runs.search import FinishedRun, open_run
 from regraph_kg.settings import Settings, read_settings
@@ -34,9 +31,8 @@ def optimize(  # noqa: PLR0913 (options, all by name, each with its default)
 
     As `regraph optimize`: the trace goes to `folder`, at most `calls` calls of the model, and the
     best code is measured again in fresh processes. `hear` gets every record as it comes; what it
-    raises ends the search, whose trace `regraph optimize --resume` goes on with. Without it a
-    notebook shows how far the search is. `BadInput` for a problem, model or method that is none,
-    `Environment` where the model or a compiler cannot be had.
+    raises ends the search, whose trace `regraph optimize --resume` goes on with. `BadInput` for a
+    problem, model or method that is none, `Environment` where model or compiler cannot be had.
     """
     used = settings or read_settings(model=model)
     choice = usual_choice(
@@ -45,7 +41,6 @@ def optimize(  # noqa: PLR0913 (options, all by name, each with its default)
     choice = replace(choice, target=target)
     if calls is not None:
         choice = replace(choice, limits=choice.limits.model_copy(update={"calls": calls}))
-    hear = hear or in_notebook(choice.limits.calls)
     with open_run(used, choice, folder) as run:
         for record in run.records():
             if hear is not None:
@@ -53,25 +48,3 @@ def optimize(  # noqa: PLR0913 (options, all by name, each with its default)
         ended = run.finish()
     run.publish()
     return ended
-
-
-def in_notebook(calls: int) -> Callable[[SimulationRecord], object] | None:
-    """Shows the spent calls of `calls` in the running cell; None outside of notebooks."""
-    # looked up, never imported: a notebook has loaded it
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    if ipython is None or not hasattr(shell, "kernel"):
-        return None
-    show = ipython.display.HTML
-
-    def text(spent: int, best: str) -> object:
-        bar = f"<progress value='{spent}' max='{calls}'></progress>"
-        return show(f"{bar} {spent} of {calls} calls {escape(best)}")
-
-    bar = ipython.display.display(text(0, ""), display_id=True)
-
-    def hear(record: SimulationRecord) -> None:
-        best = f"{times(record.best_speedup)} by {' > '.join(record.best_path) or 'no step yet'}"
-        bar.update(text(record.spent, best))
-
-    return hear

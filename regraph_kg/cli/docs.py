@@ -1,19 +1,16 @@
 """`regraph docs`: documents, and the settings in force.
 
-Some documents are files. Others are generated from the package when they are shown (`MADE`);
-docs/generate.py writes them as files for the site.
+Documents are files, but for the schema of trajectories, which is made when it is shown.
 """
 
 import difflib
 import json
 import pydoc
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib.resources import files
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-import typer.main
-from typer.cli import get_docs_for_click
 
 from regraph_kg.cli.parameters import Json, argument, option, print_json
 from regraph_kg.cli.tables import print_aligned
@@ -21,6 +18,8 @@ from regraph_kg.errors import BadInput
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.settings import SENT_TO, Settings, read_settings, setting_names, without_login
 from regraph_kg.wiring.shipped import corpus_folder
+
+SCHEMA = "trajectory-schema"
 
 
 def docs(
@@ -45,7 +44,7 @@ def docs(
         else:
             print_aligned([(name, *cells) for name, cells in rows.items()])
     elif name is None:
-        made = {made_name: title for made_name, (title, _) in MADE.items()}
+        made = {SCHEMA: "The JSON Schema of a line of a trajectory file"}
         print_aligned(sorted((_titles(_documents()) | made).items()))
         typer.echo("\nFor developers:\n")
         print_aligned(sorted(_titles(_documents("dev")).items()))
@@ -56,14 +55,11 @@ def docs(
 def _show(name: str) -> None:
     """Show a document in a pager, or as plain text without a terminal."""
     key = name.removesuffix(".md").removeprefix("dev/")
-    pages = _documents("dev") | _documents()
-    if key in MADE:
-        pydoc.pager(MADE[key][1]())
-    elif key in pages:
-        pydoc.pager(pages[key])
-    else:
-        near = difflib.get_close_matches(key, [*pages, *MADE], 1) or ["problems"]
+    pages = _documents("dev") | _documents() | {SCHEMA: trajectory_schema()}
+    if key not in pages:
+        near = difflib.get_close_matches(key, pages, 1) or ["problems"]
         raise BadInput(f"no document {name!r}; did you mean regraph docs {near[0]}?")
+    pydoc.pager(pages[key])
 
 
 def _titles(pages: Mapping[str, str]) -> dict[str, str]:
@@ -90,24 +86,7 @@ def _value(settings: Settings, name: str) -> str:
     return "" if value is None else without_login(str(value))
 
 
-def commands() -> str:
-    """The command reference, from the help texts."""
-    from regraph_kg.cli.app import COMMANDS, app, loaded  # noqa: PLC0415 (it loads this module)
-
-    command: Any = typer.main.get_command(app)
-    command.commands = {name: loaded(name) for name in COMMANDS}
-    context: Any = command.make_context("regraph", [], resilient_parsing=True)
-    return get_docs_for_click(obj=command, ctx=context, name="regraph")
-
-
 def trajectory_schema() -> str:
     """The JSON Schema of one line of Trajectory JSONL, version 1; docs/trajectory.schema.json."""
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return json.dumps(head | Trajectory.model_json_schema(by_alias=True), indent=2)
-
-
-MADE: dict[str, tuple[str, Callable[[], str]]] = {
-    "cli": ("Every command and option", commands),
-    "trajectory-schema": ("The JSON Schema of a line of a trajectory file", trajectory_schema),
-}
-"""Documents that are generated when they are shown: title and generator."""

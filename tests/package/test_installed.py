@@ -188,7 +188,7 @@ def test_it_is_imported_from_where_it_was_installed(installed: Installed) -> Non
     assert done.stdout.startswith(str(installed.bin.parent))
 
 
-@pytest.mark.parametrize("name", ["problems", "cli", "trajectory-schema"])
+@pytest.mark.parametrize("name", ["problems", "trajectory-schema"])
 def test_it_shows_documents_whether_they_are_files_or_made(installed: Installed, name: str) -> None:
     done = installed.run("regraph", "docs", name)
     assert (done.returncode, done.stderr) == (0, "")
