@@ -17,11 +17,10 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-from regraph_kg.bench import kept, results
+from regraph_kg.bench import results
 from regraph_kg.bench.arms import Arm
 from regraph_kg.bench.run import BenchOrder, BenchSearch
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.models.bench import BenchProblem, BenchResults, LeftOut
 from regraph_kg.models.target import Target, timed_by
 from regraph_kg.runs.choice import usual_settings
@@ -45,20 +44,6 @@ class BenchChoice:
     targets: tuple[Target, ...]
     seeds: int
 
-    @classmethod
-    def of_results(cls, earlier: BenchResults, folder: Path) -> "BenchChoice":
-        """The choice of an earlier bench; `BadInput` where its folder has no kept answers."""
-        if not any(folder.glob(f"runs/*/{kept.FILE}")):
-            raise BadInput(
-                f"{folder}: no answers in it, runs/*/{kept.FILE}; give the folder of a bench"
-            )
-        return cls(
-            problems=tuple(dict.fromkeys(problem.address for problem in earlier.problems)),
-            arms=tuple(map(Arm.parse, earlier.arms)),
-            targets=tuple(dict.fromkeys(problem.target for problem in earlier.problems)),
-            seeds=earlier.seeds,
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class BenchPlan:
@@ -80,7 +65,7 @@ def plan(order: BenchOrder, choice: BenchChoice, tell: Tell) -> BenchPlan:
     Raises `BadInput` where no good problem is left, the graph holds no first step, or the folder
     is another bench's.
     """
-    settings, earlier = order.settings, order.earlier
+    settings = order.settings
     problems: list[BenchProblem] = []
     left_out: list[LeftOut] = []
     for target in choice.targets:
@@ -98,19 +83,13 @@ def plan(order: BenchOrder, choice: BenchChoice, tell: Tell) -> BenchPlan:
         for seed in range(choice.seeds)
         for arm in choice.arms
     )
-    if earlier is not None:
-        # A search that the earlier bench did not end has no answers to be judged again.
-        ended = {run.place for run in earlier.runs}
-        searches = tuple(search for search in searches if search.place in ended)
-    else:
-        _require_graph(order, searches)
+    _require_graph(order, searches)
     begun = BenchResults(
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         version=version("regraph-kg"),
         command=shlex.join(order.command),
-        suite=earlier.suite if earlier else "chosen" if choice.problems else "shipped",
-        model=earlier.model if earlier else str(order.choice.model),
-        answers="kept" if earlier else "live",
+        suite="chosen" if choice.problems else "shipped",
+        model=str(order.choice.model),
         calls=order.choice.limits.calls,
         final=order.choice.final,
         prompting=order.choice.prompting.changed,
@@ -123,12 +102,6 @@ def plan(order: BenchOrder, choice: BenchChoice, tell: Tell) -> BenchPlan:
         left_out=tuple(left_out),
     )
     begun = results.go_on(order.folder, begun)
-    # Verdicts of two judges in one table would compare judges, not arms.
-    other = next((run.judge for run in begun.runs if run.judge != EVALUATOR), None)
-    if earlier is not None and other is not None:
-        raise BadInput(
-            f"{order.folder}: judged by rules {other}, these are {EVALUATOR}; give another --into"
-        )
     # Searches of earlier commands with other arms count among those that were planned.
     places = {search.place for search in searches} | {run.place for run in begun.runs}
     counts = Counter(target for _, target, _, _ in places)

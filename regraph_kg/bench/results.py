@@ -16,7 +16,7 @@ from regraph_kg.private import make_folder, opener
 
 FILE = "results.json"
 _LOCK = ".lock"
-_SAME = ("version", "suite", "model", "answers", "calls", "final", "prompting")
+_SAME = ("version", "suite", "model", "calls", "final", "prompting")
 """Fields that are equal in all results of one bench."""
 
 

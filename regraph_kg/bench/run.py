@@ -1,9 +1,8 @@
 """The run of a bench: several searches at once, each resumed where it stopped.
 
-Its folder holds results.json, and for each search a folder with its trace, prompts and answers. A
-search whose result is in the file is not run again; one that was stopped goes on from its trace.
-A loss for all (model, store, compiler) ends the bench; a fault of one problem leaves
-it out. Not here: figures and tables.
+Its folder holds results.json, and for each search a folder with its trace. A search whose result is
+in the file is not run again; one that was stopped goes on from its trace. A loss for all (model,
+store, compiler) ends the bench; a fault of one problem leaves it out. Not here: figures and tables.
 """
 
 import shlex
@@ -20,7 +19,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from regraph_kg.bench import kept, results
+from regraph_kg.bench import results
 from regraph_kg.bench.arms import Arm
 from regraph_kg.bench.null_graphs import shown
 from regraph_kg.errors import BadInput, Environment, Interrupted
@@ -38,7 +37,6 @@ from regraph_kg.search.run import started_from
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.search.world import World
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.open_model import language_model
 from regraph_kg.wiring.searches import OpenSearch, OpenSearches, open_searches
 
 
@@ -76,8 +74,6 @@ class BenchOrder:
     choice: SearchChoice
     folder: Path
     command: Sequence[str]
-    rejudged: Path | None = None  # folder of an earlier bench whose answers are judged again
-    earlier: BenchResults | None = None  # the results in that folder
 
 
 class RunningBench:
@@ -86,8 +82,6 @@ class RunningBench:
         self._order, self._ended = order, ended
         self.results = begun
         self._saving = threading.Lock()
-        earlier = order.earlier.runs if order.earlier else ()
-        self._earlier = {run.place: run for run in earlier}
 
     def run(self, remaining: Sequence[BenchSearch]) -> None:
         """Run searches of one target; raises `Interrupted` with the command that goes on."""
@@ -131,9 +125,7 @@ class RunningBench:
         make_folder(folder)
         try:
             with (
-                shared.search(
-                    self._choice(job), self._model(shared, job, folder), self._graph_shown(job)
-                ) as search,
+                shared.search(self._choice(job), self._graph_shown(job)) as search,
                 _resumed(search, folder) as run,
             ):
                 for _ in run.records():
@@ -168,20 +160,6 @@ class RunningBench:
         """What a control takes from the graph; drawn anew for each seed and problem."""
         lot = f"{job.seed} {job.problem}"
         return lambda world: shown(world, job.arm.graph, start_id(job.target), lot)
-
-    def _model(
-        self, shared: OpenSearches, job: BenchSearch, folder: Path
-    ) -> kept.KeepingModel | kept.KeptModel:
-        """The shared model, which keeps its answers; or the kept answers."""
-        order = self._order
-        if order.rejudged is not None:
-            was = self._earlier[job.place]
-            path = order.rejudged / "runs" / job.folder / kept.FILE
-            return kept.KeptModel(was.model, path if was.answers else None)
-        model = shared.model or language_model(
-            order.settings, order.choice.model, job.problem, job.target
-        )
-        return kept.KeepingModel(model, folder / kept.FILE)
 
     def _result(
         self, job: BenchSearch, run: RunRecord, summary: RunSummary, task: Task
@@ -223,8 +201,7 @@ def _resumed(search: OpenSearch, folder: Path) -> Iterator[LiveRun]:
 
     An unfit trace stays in place: a compiler, a model or this program has changed since.
     """
-    traces = (path for path in folder.glob("*.jsonl") if path.name != kept.FILE)
-    latest = max(traces, default=None, key=lambda trace: trace.stat().st_mtime_ns)
+    latest = max(folder.glob("*.jsonl"), default=None, key=lambda trace: trace.stat().st_mtime_ns)
     with ExitStack() as stack:
         try:
             run = stack.enter_context(begin(search, folder, latest))

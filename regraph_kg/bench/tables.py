@@ -110,7 +110,6 @@ def _facts(file: BenchResults, runs: Sequence[BenchRun]) -> dict[str, str]:
     """What the figures depend on, in words."""
     run, planned = runs[0], file.searches.get(runs[0].target, 0)
     graph = ", ".join(f"{count} {name}" for name, count in file.graph.items())
-    kept = "kept of an earlier bench, judged again" if file.answers == "kept" else "live"
     return {
         "model": _model(run),
         "device": f"{run.device} ({file.machine.get(run.target, '')})",
@@ -123,7 +122,6 @@ def _facts(file: BenchResults, runs: Sequence[BenchRun]) -> dict[str, str]:
         "begun": file.created,
         "command": file.command,
         "searches": f"{len(runs)} of {planned} are done" if len(runs) < planned else str(len(runs)),
-        "answers": kept,
     }
 
 
@@ -184,7 +182,7 @@ def _costs_table(by_arm: Mapping[str, Sequence[BenchRun]]) -> BenchTable:
         named,
         tuple(rows),
         "By rule: calls that a rule answered, without the model. Without answer: prompts of which"
-        " no answer was kept.",
+        " no answer is recorded.",
     )
 
 

@@ -23,7 +23,6 @@ from regraph_kg.cli.tables import PlainConsole, print_rows
 from regraph_kg.errors import BadInput
 from regraph_kg.models.bench import BenchResults, BenchRun, LeftOut
 from regraph_kg.models.method import SearchLimits
-from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import FinalGrade, SearchChoice
 from regraph_kg.models.target import NEEDS, TARGETS, USUAL
 from regraph_kg.models.text import counted, times
@@ -32,9 +31,6 @@ from regraph_kg.runs.choice import usual_choice
 from regraph_kg.settings import Settings, read_settings
 
 CALLS = 24
-_SHOWING = frozenset({"as_json"})
-_JUDGING = _SHOWING | {"budget", "parallel", "final", "into"}
-"""Options that are of use beside --from, and beside --rejudge."""
 FOLDER = Path("bench")
 PAGE = "bench.html"
 
@@ -66,10 +62,7 @@ def bench(  # noqa: PLR0913 (a command's options)
     model: Annotated[
         str | None, option("As of regraph optimize.", show_default="the setting")
     ] = None,
-    budget: Annotated[
-        int | None,
-        option("Calls of each search.", min=1, show_default=f"{CALLS}; with --rejudge as was"),
-    ] = None,
+    budget: Annotated[int, option("Calls of each search.", min=1)] = CALLS,
     seeds: Annotated[int, option("Searches of each arm and problem.", min=1)] = 1,
     parallel: Annotated[
         int,
@@ -79,10 +72,6 @@ def bench(  # noqa: PLR0913 (a command's options)
     ] = 1,
     final: Annotated[FinalGrade, option("How the best are measured again.")] = "full",
     into: Annotated[Path, option("The bench's folder; the same one again goes on.")] = FOLDER,
-    rejudge: Annotated[
-        Path | None,
-        option("Judge the kept answers of an earlier bench again; no model.", metavar="FOLDER"),
-    ] = None,
     drawn_from: Annotated[
         list[Path] | None,
         option("Only show these; run nothing. Repeatable.", "--from", metavar="RESULTS"),
@@ -92,9 +81,9 @@ def bench(  # noqa: PLR0913 (a command's options)
     """Compare methods at equal budgets: which share of PROBLEMs is solved, how fast, at what cost.
 
     Each search leaves the problem's own examples out of the graph. Figures have 95 % intervals
-    over problems, and differences are taken problem by problem. Results, traces, prompts and
-    answers are kept in --into; the same command goes on with what was stopped, and writes
-    results.json and bench.html there.
+    over problems, and differences are taken problem by problem. Results and traces are kept in
+    --into; the same command goes on with what was stopped, and writes results.json and bench.html
+    there.
 
     An arm such as mcgs/shuffled-statistics is a control: the method, with a graph that knows
     less. What does as well as the whole graph shows what the graph was not needed for.
@@ -104,36 +93,25 @@ def bench(  # noqa: PLR0913 (a command's options)
     there; 4: it was stopped, or they were lost, and the same command goes on.
     """
     if drawn_from:
-        _refuse_others(context, "drawn_from", _SHOWING)
+        _refuse_others(context)
         _show([results_file.read(path) for path in drawn_from], as_json=as_json)
         return
-    earlier = None
-    if rejudge is not None:
-        _refuse_others(context, "rejudge", _JUDGING)
-        rejudge = rejudge.parent if rejudge.is_file() else rejudge
-        earlier = results_file.read(rejudge)
     settings = read_settings(model=model)
-    choice = _choice(settings, budget or (earlier.calls if earlier else CALLS), parallel, final)
-    if earlier is not None:
-        # No model is asked; "recorded" keeps a server from being opened.
-        choice = replace(choice, model=ModelSpec.parse("recorded"))
+    choice = _choice(settings, budget, parallel, final)
     # A bench asks hundreds of questions in turn, each after the answer to the last.
     if choice.model.by_file:
         raise BadInput(f"model {choice.model}: a bench does not wait for answers by file")
-    order = BenchOrder(settings, choice, into, ("regraph", *sys.argv[1:]), rejudge, earlier)
+    unknown = next((name for name in target or () if name not in TARGETS), None)
+    if unknown is not None:
+        raise BadInput(f"--target {unknown}: know {', '.join(TARGETS)}")
+    bench_choice = BenchChoice(
+        tuple(problems or ()),
+        tuple(dict.fromkeys(map(Arm.parse, arm or bench_arms.USUAL))),
+        tuple(name for name in TARGETS if name in (target or [USUAL])),
+        seeds,
+    )
+    order = BenchOrder(settings, choice, into, ("regraph", *sys.argv[1:]))
     with results_file.locked(into), telling() as say:
-        if rejudge is not None and earlier is not None:
-            bench_choice = BenchChoice.of_results(earlier, rejudge)
-        else:
-            unknown = next((name for name in target or () if name not in TARGETS), None)
-            if unknown is not None:
-                raise BadInput(f"--target {unknown}: know {', '.join(TARGETS)}")
-            bench_choice = BenchChoice(
-                tuple(problems or ()),
-                tuple(dict.fromkeys(map(Arm.parse, arm or bench_arms.USUAL))),
-                tuple(name for name in TARGETS if name in (target or [USUAL])),
-                seeds,
-            )
         planned = plan(order, bench_choice, say)
         say("")
         results = _run(order, planned)
@@ -144,13 +122,13 @@ def bench(  # noqa: PLR0913 (a command's options)
     _show([results], as_json=as_json)
 
 
-def _refuse_others(context: typer.Context, option: str, beside: frozenset[str]) -> None:
-    """Raise `BadInput` for an option that has no effect beside another."""
-    typed = {param.name or "": param.opts[0] for param in context.command.params}
-    for name, words in typed.items():
+def _refuse_others(context: typer.Context) -> None:
+    """Raise `BadInput` for an option that has no effect beside --from."""
+    for param in context.command.params:
+        name = param.name or ""
         source = context.get_parameter_source(name)
-        if source and source.name == "COMMANDLINE" and name not in {option, *beside}:
-            raise BadInput(f"{words} has no effect beside {typed[option]}; leave it out")
+        if source and source.name == "COMMANDLINE" and name not in ("drawn_from", "as_json"):
+            raise BadInput(f"{param.opts[0]} has no effect beside --from; leave it out")
 
 
 def _choice(settings: Settings, budget: int, parallel: int, final: FinalGrade) -> SearchChoice:

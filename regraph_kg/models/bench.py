@@ -56,7 +56,7 @@ class BenchRun(Frozen, extra="ignore"):
     cost: Cost
     stopped: Stopped
     by_rule: int = 0  #: calls that a rule answered, without the model: not among the answers
-    unrecorded: int = 0  #: prompts without a kept answer (`regraph bench --rejudge`)
+    unrecorded: int = 0  #: prompts without a recorded answer
     metric: Metric
     device: PlainText
     toolchain: PlainText
@@ -100,7 +100,6 @@ class BenchResults(Frozen, extra="ignore"):
     command: PlainText
     suite: PlainText
     model: PlainText  #: the model as it was asked for; each run has name and digest
-    answers: Literal["live", "kept"] = "live"  #: "kept": an earlier bench's answers, judged again
     calls: int  #: budget of each search
     final: FinalGrade
     prompting: dict[str, str] = Field(default_factory=lambda: {"words": "full"})

@@ -93,12 +93,11 @@ class OpenSearches:
     def search(
         self,
         choice: SearchChoice,
-        model: LanguageModel | None = None,
         graph_shown: Callable[[World], World] | None = None,
     ) -> Iterator[OpenSearch]:
         """Open one search, in any thread; its calls and evaluations take turns with the others'.
 
-        `model` replaces the shared one; `graph_shown` makes a control of the world (bench).
+        `graph_shown` makes a control of the world (bench).
         """
         settings = self._settings
         # replays need no check, and the hosts of a cluster check their problems themselves
@@ -106,7 +105,7 @@ class OpenSearches:
         problem = find(settings, choice.problem)
         judging = self._judging
         with ExitStack() as stack:
-            model = model or self.model
+            model = self.model
             if model is None:  # recorded answers are those of one problem
                 model = language_model(settings, choice.model, problem.name, choice.target)
                 stack.callback(model.close)

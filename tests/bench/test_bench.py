@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.bench import kept, results
+from regraph_kg.bench import results
 from regraph_kg.cli import bench as command
 from regraph_kg.errors import ModelError
 from regraph_kg.llm.scripted import ScriptedModel
@@ -116,56 +116,6 @@ def test_a_model_that_dies_in_mid_bench_leaves_what_is_done_and_the_command(repl
     assert len(traces) == 6  # the search that was stopped went on in its trace
 
 
-def test_kept_answers_are_judged_again_without_a_model(replayed: Lab) -> None:
-    assert bench(replayed).code == 0
-    was = {run.place: run for run in found(replayed).runs}
-    replayed.patch.setattr(ScriptedModel, "complete", None)
-    ended = replayed.run("bench", "--rejudge", "bench", "--into", "again")
-    assert ended.code == 0, ended
-    again = found(replayed, "again")
-    assert again.answers == "kept"
-    assert {run.place for run in again.runs} == was.keys()
-    for run in again.runs:
-        assert [answer.kind for answer in run.answers] == [
-            answer.kind for answer in was[run.place].answers
-        ]
-        assert run.model == was[run.place].model
-
-
-def test_a_prompt_that_has_changed_has_no_kept_answer(replayed: Lab) -> None:
-    assert bench(replayed, "scale", arms=("--arm", "mcgs")).code == 0
-    (file,) = replayed.folder.glob(f"bench/runs/*/{kept.FILE}")
-    lines = [json.loads(line) for line in file.read_text().splitlines()]
-    lines[2]["prompt"]["user"] += " now"
-    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    ended = replayed.run("bench", "--rejudge", "bench", "--into", "again")
-    assert ended.code == 0, ended
-    (was,), (run,) = found(replayed).runs, found(replayed, "again").runs
-    assert len(run.answers) < len(was.answers)
-    assert run.unrecorded > was.unrecorded
-
-
-def test_results_without_their_answers_are_not_judged_again(replayed: Lab) -> None:
-    assert bench(replayed, "scale").code == 0
-    (replayed.folder / "alone").mkdir(mode=0o700)
-    shutil.copy(replayed.folder / "bench/results.json", replayed.folder / "alone")
-    ended = replayed.run("bench", "--rejudge", "alone/results.json", "--into", "again")
-    assert ended.code == 2
-    assert "alone: no answers in it, runs/*/exchanges.jsonl" in ended.err.splitlines()[-1]
-
-
-def test_what_another_judge_said_is_not_taken_for_judged_again(replayed: Lab) -> None:
-    assert bench(replayed, "scale", arms=("--arm", "mcgs")).code == 0
-    again = ("bench", "--rejudge", "bench", "--into", "again")
-    assert replayed.run(*again).code == 0
-    old = found(replayed, "again")
-    runs = tuple(run.model_copy(update={"judge": "0"}) for run in old.runs)
-    results.write(old.model_copy(update={"runs": runs}), replayed.folder / "again")
-    ended = replayed.run(*again)
-    assert ended.code == 2
-    assert "again: judged by rules 0, these are" in ended.err.splitlines()[-1]
-
-
 def test_what_a_full_disk_left_of_a_trace_does_not_stop_the_search(replayed: Lab) -> None:
     folder = replayed.folder / "bench/runs/scale.openmp.standard.0"
     folder.mkdir(mode=0o700, parents=True)
@@ -236,12 +186,10 @@ def test_a_folder_stands_for_the_problems_in_it(replayed: Lab) -> None:
         (("--model", "batch:answers"), "a bench does not wait for answers by file"),
         (("scale", "scale", "--model", "recorded"), "named twice, or in two folders"),
         (("--from", "bench", "--arm", "cot"), "--arm has no effect beside --from"),
-        (("--rejudge", "bench", "scale"), "problems has no effect beside --rejudge"),
         (("--budget", "0"), "--budget"),
         (("--target", "fpga"), "--target fpga: know"),
         (("nope",), "problem nope: neither a folder nor in"),
         (("--from", "nope.json"), "nope.json: No such file"),
-        (("--rejudge", "nope"), "nope"),
     ],
 )
 def test_bad_input_is_one_line(lab: Lab, words: Sequence[str], said: str) -> None:
