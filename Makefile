@@ -83,9 +83,8 @@ bench: $(VENV)/.dev ## measure, then rewrite docs/results.md
 ollama-test-server: $(VENV)/.dev ## build a real Ollama for the tests (Go, 6 minutes)
 	@$(BIN)/python tests/install.py ollama
 
-small-model: $(VENV)/.dev ## real small models for the tests: weights, Ollama, PyTorch (Go, 10 minutes, 7 GB)
+small-model: $(VENV)/.dev ## a real small model for the tests: weights, Ollama (Go, 8 minutes)
 	@$(BIN)/python tests/install.py models
-	@$(if $(UV),$(SYNC) --extra dev --extra embed,$(PIP) -e '.[dev,embed]')
 	@$(BIN)/python tests/install.py ollama
 
 clean: ## remove what make made (not the user's graph)

@@ -135,7 +135,7 @@ def examples(embedder: Embedder, known: Sequence[CorpusStep]) -> dict[str, float
     asked = [line for line in lines([QUERIES]) if line["split"] == "test"]
     found = []
     for line, query in zip(
-        asked, vectors(embedder.embed_queries([line["query"] for line in asked])), strict=True
+        asked, vectors(embedder.embed([line["query"] for line in asked])), strict=True
     ):
         order = np.argsort(-(texts @ query), kind="stable")
         ranked = [known[row].ref for row in order if known[row].target == line["target"]]

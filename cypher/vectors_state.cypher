@@ -1,4 +1,4 @@
 // The space of the graph's vectors.
-// Parameters: none. Columns: model, dimension, prompts (null: none).
+// Parameters: none. Columns: model, dimension.
 MATCH (m:Meta)
-RETURN m.embedding_model AS model, m.dimension AS dimension, m.embedding_prompts AS prompts
+RETURN m.embedding_model AS model, m.dimension AS dimension

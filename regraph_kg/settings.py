@@ -79,9 +79,7 @@ class Settings(BaseModel):
     batch_model: str = Field(default="model", min_length=1)
     """Whom the requests of "batch:FOLDER" are for: a name that the endpoint knows."""
     embedder: str | None = None
-    """"hash", "ollama:NAME" or "sentence-transformers:NAME"; None = as the graph's, or "hash"."""
-    embedder_device: str = Field(default="cpu", min_length=1)
-    """Device of "sentence-transformers:NAME": "cpu", "cuda", "cuda:1". The GPU is the judge's."""
+    """"hash" or "ollama:NAME"; None = as the graph's, or "hash"."""
     model_timeout_seconds: float = Field(default=600, gt=0)
     """Longest silence of a model's server."""
     model_temperature: float = Field(default=0.7, ge=0, le=2)

@@ -123,7 +123,7 @@ class GraphReader:
             self._embedder = None if space is None else self._open_embedder(space)
         if self._embedder is None:
             return None
-        return Vector(self._embedder.space, self._embedder.embed_queries([code])[0], "code")
+        return Vector(self._embedder.space, self._embedder.embed([code])[0], "code")
 
     def _ask(self, question: Callable[["GraphStore"], T]) -> T:
         """Ask the store, which opens at the first question; a lost one ends the run."""

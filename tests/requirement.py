@@ -18,7 +18,6 @@ KNOWN = (
     "root",
     "core-dumps",
     "network",
-    "embed",
     "small-model",
     "ray",
     "docker",

@@ -51,7 +51,7 @@ def space_of(ask: Query) -> EmbeddingSpace | None:
     (row,) = ask("vectors_state")
     if row["model"] is None or row["dimension"] is None:
         return None
-    return EmbeddingSpace(row["model"], row["dimension"], row["prompts"] or "")
+    return EmbeddingSpace(row["model"], row["dimension"])
 
 
 def nearest(
@@ -143,7 +143,6 @@ def _name_space(ask: Query, space: EmbeddingSpace | None) -> None:
     state = {
         "embedding_model": space and space.model,
         "dimension": space and space.dimension,
-        "embedding_prompts": (space and space.prompts) or None,
     }
     ask("set_meta", state=state)
 

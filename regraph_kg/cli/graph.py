@@ -88,7 +88,7 @@ def embed(
         str | None,
         option(
             "Whose embeddings the graph is to have.",
-            metavar="hash|ollama:NAME|sentence-transformers:NAME",
+            metavar="hash|ollama:NAME",
             show_default="REGRAPH_EMBEDDER, else as they are",
         ),
     ] = None,

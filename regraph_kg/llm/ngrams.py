@@ -52,10 +52,6 @@ class HashEmbedder:
         """See `Embedder`. The more texts at once, the less each costs."""
         return [vector for batch in batches(texts) for vector in packed(_hashed(batch))]
 
-    def embed_queries(self, texts: Sequence[str]) -> list[bytes]:
-        """See `Embedder`; a question is a text like any."""
-        return self.embed(texts)
-
 
 def batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
     """Runs of texts, bounded in number and size: an array of a batch fits in the cache."""

@@ -51,17 +51,13 @@ class EmbeddingSpace:
 
     model: str  # with its revision, or a digest of what it is
     dimension: int
-    prompts: str = ""  # JSON: the prefixes of a query and of a document; "" where there are none
 
     def difference(self, other: "EmbeddingSpace") -> str:
         """The difference of two spaces, for a message: "of A (4 dimensions), not of B (5)"."""
-        models = (
+        return (
             f"of {self.model} ({self.dimension} dimensions), not of {other.model}"
             f" ({other.dimension})"
         )
-        if self.prompts == other.prompts:
-            return models
-        return f"{models}; with prompts {self.prompts or 'none'}, not {other.prompts or 'none'}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,7 @@ from pathlib import Path
 
 from regraph_kg.errors import BadInput
 from regraph_kg.llm.by_file import BatchModel
-from regraph_kg.llm.embedder import (
-    Embedder,
-    OllamaEmbedder,
-    SentenceTransformerEmbedder,
-    spec_of,
-)
+from regraph_kg.llm.embedder import Embedder, OllamaEmbedder, spec_of
 from regraph_kg.llm.model import AskOptions, LanguageModel
 from regraph_kg.llm.ngrams import HashEmbedder
 from regraph_kg.llm.scripted import ScriptedModel
@@ -65,13 +60,8 @@ def embedder_of(settings: Settings, space: EmbeddingSpace | None = None) -> Embe
         opened = HashEmbedder()
     elif kind == "ollama" and name:
         opened = OllamaEmbedder(settings.ollama_url, name, _options(settings))
-    elif kind == "sentence-transformers" and name:
-        opened = SentenceTransformerEmbedder(name, device=settings.embedder_device)
     else:
-        raise BadInput(
-            f'embedder {spec!r}: know "hash", "ollama:NAME" and "sentence-transformers:NAME"'
-            " (REGRAPH_EMBEDDER)"
-        )
+        raise BadInput(f'embedder {spec!r}: know "hash" and "ollama:NAME" (REGRAPH_EMBEDDER)')
     if space is not None and opened.space != space:
         named = spec_of(opened.space)
         remedy = "" if named == unset else f"set REGRAPH_EMBEDDER={unset}, or "

@@ -28,7 +28,7 @@ def steps() -> list[dict[str, Any]]:
 def test_the_steps_that_stage_tiles_in_shared_memory_are_found_first() -> None:
     embedder, examples = HashEmbedder(), steps()
     vectors = [np.frombuffer(one, "<f4") for one in embedder.embed(list(map(text_of, examples)))]
-    asked = np.frombuffer(embedder.embed_queries([README])[0], "<f4")
+    asked = np.frombuffer(embedder.embed([README])[0], "<f4")
     order = np.argsort(-(np.stack(vectors) @ asked), kind="stable")
     first = [examples[number]["technique"] for number in order[:4]]
     assert set(first[:2]) == {"cuda/shared-memory-tiling"}

@@ -231,7 +231,7 @@ def test_examples_with_code_come_first_and_a_model_is_shown_no_others(
     embedder = HashEmbedder()
 
     def near(text: str, kind: Any) -> Vector:
-        return Vector(embedder.space, embedder.embed_queries([text])[0], kind)
+        return Vector(embedder.space, embedder.embed([text])[0], kind)
 
     for vector in (near("int x;", "code"), near("int x;", "text")):
         assert {one.disclosed for one in store.nearest(vector, k=9)} <= {"code"}

@@ -37,9 +37,6 @@ class Table:
         self.asked += last
         return [self.vector(text).packed for text in last]
 
-    def embed_queries(self, texts: Sequence[str]) -> list[bytes]:
-        return self.embed(texts)
-
     def vector(self, text: str, kind: EmbeddedKind = "text") -> Vector:
         lot = np.random.default_rng(list(text.encode()))
         values = self.known.get(text) or lot.normal(size=self.space.dimension)

@@ -1,12 +1,8 @@
-"""What an Embedder promises: built in, by an Ollama server (ours and a real one), by a library."""
+"""What an Embedder promises: built in, and by an Ollama server (ours and a real one)."""
 
 import hashlib
-import json
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from regraph_kg.errors import BadInput, ModelError
-from regraph_kg.llm.embedder import (
-    Embedder,
-    OllamaEmbedder,
-    SentenceTransformerEmbedder,
-    spec_of,
-)
+from regraph_kg.llm.embedder import Embedder, OllamaEmbedder, spec_of
 from regraph_kg.llm.ngrams import AT_ONCE, HashEmbedder
 from regraph_kg.models.graph import EmbeddingSpace
 from regraph_kg.settings import Settings
@@ -27,7 +18,6 @@ from regraph_kg.wiring.open_model import embedder_of
 from tests.llm import real_ollama
 from tests.llm.asking import OPTIONS
 from tests.llm.fake_ollama import FakeModel, FakeOllama
-from tests.requirement import require
 
 TILING = "Neighbouring threads read the same rows, so a tile in shared memory is loaded once."
 SAME_IDEA = (
@@ -36,7 +26,7 @@ SAME_IDEA = (
 BITS = "Warp shuffles replace the last steps of the reduction; no barrier is left there."
 SLOW = replace(OPTIONS, timeout=120, patience=30)
 HELD = 640
-"""Bytes, which are tokens, that the models of servers hold; sentence-transformers' holds less."""
+"""Bytes, which are tokens, that the models of servers hold."""
 
 
 @pytest.fixture(
@@ -45,7 +35,6 @@ HELD = 640
         "hash",
         "fake ollama",
         pytest.param("ollama", marks=(pytest.mark.nightly, pytest.mark.xdist_group("ollama"))),
-        "sentence-transformers",
     ],
 )
 def embedder(
@@ -59,10 +48,8 @@ def embedder(
         case "fake ollama":
             with FakeOllama(models={"tiny": FakeModel(context=HELD)}) as fake:
                 yield OllamaEmbedder(fake.url, "tiny", OPTIONS)
-        case "ollama":
-            yield from _real(folder)
         case _:
-            yield SentenceTransformerEmbedder(tiny_transformer(folder))
+            yield from _real(folder)
 
 
 def _real(folder: Path) -> Iterator[Embedder]:
@@ -75,18 +62,6 @@ def _real(folder: Path) -> Iterator[Embedder]:
         with real_ollama.served(place, folder) as (url, _):
             names = real_ollama.create_models(url, folder, HELD)
             yield OllamaEmbedder(url, names["tiny"], SLOW)
-
-
-def tiny_transformer(folder: Path) -> str:
-    """A folder with a sentence-transformers model of random weights."""
-    if find_spec("sentence_transformers") is None:
-        require("embed", "sentence-transformers is not installed")
-    script = Path(__file__).with_name("tiny_transformer.py")
-    made = subprocess.run(
-        [sys.executable, "-W", "ignore", str(script), str(folder)], capture_output=True, check=False
-    )
-    assert made.returncode == 0, made.stderr.decode()
-    return str(folder)
 
 
 def floats(packed: Sequence[bytes]) -> NDArray[np.float64]:
@@ -159,29 +134,6 @@ def test_ollama_is_asked_in_batches_never_for_nothing_and_never_to_cut(fake: Fak
     assert all(text for body in fake.embeds for text in body["input"])
 
 
-def test_a_transformers_space_tells_its_files_and_the_prompts_that_it_declares(
-    tmp_path: Path,
-) -> None:
-    folder = Path(tiny_transformer(tmp_path / "model"))
-    plain = SentenceTransformerEmbedder(str(folder))
-    assert plain.space.model.startswith(f"sentence-transformers:{folder}@")
-    assert plain.embed_queries([TILING]) == plain.embed([TILING])
-    settings = folder / "config_sentence_transformers.json"
-    declared = json.loads(settings.read_text()) | {"prompts": {"query": "ask ", "passage": ""}}
-    settings.write_text(json.dumps(declared))
-    asking = SentenceTransformerEmbedder(str(folder))
-    assert asking.space.model != plain.space.model
-    assert asking.space.prompts == '{"query": "ask ", "document": ""}'
-    assert floats(asking.embed_queries(["warp shuffles"])) == pytest.approx(
-        floats(plain.embed(["ask warp shuffles"])), abs=1e-5
-    )
-    assert floats(asking.embed(["warp shuffles"])) == pytest.approx(
-        floats(plain.embed(["warp shuffles"])), abs=1e-5
-    )
-    with pytest.raises(ModelError, match=r"cannot be loaded on nowhere"):
-        SentenceTransformerEmbedder(str(folder), device="nowhere")
-
-
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -200,21 +152,6 @@ def test_what_goes_wrong_with_ollama_is_one_line(fault: str, said: str, fake: Fa
         embedder.embed(["short"])
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_a_missing_library_names_the_command_that_installs_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(ModelError, match=r"not installed: .*install .*sentence-transf"):
-        SentenceTransformerEmbedder("all-MiniLM-L6-v2")
-
-
-def test_a_model_that_is_not_on_this_machine_is_not_downloaded(tmp_path: Path) -> None:
-    tiny_transformer(tmp_path / "unused")
-    absent = str(tmp_path / "absent")
-    with pytest.raises(ModelError, match=r"cannot be loaded .*give a folder, or get it once with"):
-        SentenceTransformerEmbedder(absent)
 
 
 KNOWN = EmbeddingSpace("ollama:tiny@0123456789ab", 16)
@@ -240,7 +177,7 @@ def test_an_embedder_of_another_space_is_refused(embedder: str | None, fake: Fak
     assert "regraph graph embed" in said
 
 
-@pytest.mark.parametrize("spec", ["ollama", "ollama:", "sentence-transformers:", "HASH", "x:y"])
+@pytest.mark.parametrize("spec", ["ollama", "ollama:", "sentence-transformers:x", "HASH", "x:y"])
 def test_an_unknown_embedder_names_the_known_ones(spec: str) -> None:
-    with pytest.raises(BadInput, match=r'know "hash", "ollama:NAME" and "sentence-transformers:'):
+    with pytest.raises(BadInput, match=r'know "hash" and "ollama:NAME"'):
         embedder_of(Settings(embedder=spec))

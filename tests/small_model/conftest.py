@@ -10,7 +10,7 @@ from pathlib import Path
 import ollama
 import pytest
 
-from tests.install import CODER, EMBEDDER, ollama_binary
+from tests.install import CODER, ollama_binary
 from tests.llm import real_ollama
 from tests.requirement import require
 
@@ -124,9 +124,3 @@ def desk(server: str, cache: Path, tmp_path: Path) -> Desk:
         "REGRAPH_CACHE_DIR": str(cache),
     }
     return Desk(tmp_path, environment)
-
-
-@pytest.fixture(scope="session")
-def embedder() -> Path:
-    """The folder of MiniLM."""
-    return weights(EMBEDDER)
