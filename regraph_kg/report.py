@@ -115,7 +115,6 @@ def run_rows(summary: RunSummary, *, walks: bool) -> dict[str, str]:
         "device": f"{summary.device}, {summary.toolchain}",
         "guarantee": summary.guarantee,
         "model": summary.model,
-        "judge": "" if summary.judge == "live" else f"{summary.judge}: verdicts were replayed",
         "measured": "" if summary.final == "full" else "the best again, as in the search (quick)",
         **_course(summary),
         "best seen": taken_back(summary.taken_back),

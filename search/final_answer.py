@@ -102,7 +102,6 @@ def summarise(
         target=header.target,
         method=header.method,
         model=header.model,
-        judge=header.judge,
         seed=header.seed,
         limits=header.limits,
         parallel=header.parallel,

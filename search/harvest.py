@@ -4,8 +4,8 @@ One trajectory per verified leaf: a path whose last step passed, with no passed 
 share steps. A shared step is in every trajectory, as a trajectory begins at the serial code. Its
 measurement and the failures after it are in the first one alone, so that every try counts once.
 
-These stay out of the graph, as they would falsify it (docs/ingest.md): runs of a recorded model or
-judge, runs that read their own problem's examples, runs that have not ended (their leaves may still
+These stay out of the graph, as they would falsify it (docs/ingest.md): runs of a recorded model,
+runs that read their own problem's examples, runs that have not ended (their leaves may still
 grow, and would come twice), times taken while the machine did other work, steps that did nothing or
 an unknown technique, and results that the final measurement disproved. A declined technique is
 recorded as declined, neither a try nor a failure. A step that applied another known technique
@@ -84,8 +84,6 @@ def refuse(run: RunRecord, *, recorded: bool = False, trust: bool = False, judge
     others = {report.evaluator for report in run.reports.values()} - {judge}
     if spec is not None and spec.is_recorded and not recorded:
         why = f"its model is {header.model}: recorded answers never enter the graph"
-    elif header.judge != "live" and not recorded:
-        why = f"its judge is {header.judge}: recorded verdicts never enter the graph"
     elif not (run.ours or trust):
         why = (
             "this installation did not write it, so that its times are claims (--trust takes them)"

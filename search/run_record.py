@@ -20,9 +20,9 @@ from typing import Any, Literal, Self
 from pydantic import TypeAdapter, ValidationError
 
 from regraph_kg import jsonl, locks, regular
-from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Frozen
-from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, code_hash
+from regraph_kg.models.evaluation import EvalReport, code_hash
 from regraph_kg.models.graph import Example, KnownFailure, Neighbourhood, Successor
 from regraph_kg.models.prompt import PromptKey, PromptText, Reply
 from regraph_kg.models.run import (
@@ -33,13 +33,12 @@ from regraph_kg.models.run import (
     StepRecord,
     Stopped,
 )
-from regraph_kg.models.target import Target
 from regraph_kg.search.final_answer import Answer, Final, better, finalists, summarise
 from regraph_kg.search.ledger import Ledger, RoofWatch
 from regraph_kg.search.methods import read_settings
 
 # `RunHeader.schema_version`.
-SCHEMA = 5
+SCHEMA = 6
 VALUES: dict[str, TypeAdapter[Any]] = {
     "header": TypeAdapter(RunHeader),
     "neighbours": TypeAdapter(Neighbourhood),
@@ -365,47 +364,3 @@ def place_of(step: StepRecord) -> tuple[tuple[str, ...], int]:
     here = step.path[-1].partition("#")[0] if step.path else ""
     named = here and (step.technique is not None or len(step.path) > 1)
     return (*step.path[:-1], *((here,) if named else ())), step.sample
-
-
-class RecordedJudge:
-    """A judge that repeats the trace's verdicts (evaluation/evaluator.py), for any problem.
-
-    Code that was evaluated more than once gets its last report: a function of the code alone.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._run = RunRecord.read(path)
-        # the digest tells runs on other verdicts apart, whatever their file is called
-        self.name = f"recorded:{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
-        self.known = frozenset(self._run.reports)
-        """Hashes of the codes that a search with it may ask about."""
-
-    def evaluate(
-        self,
-        candidate: Candidate,
-        problem: object = None,
-        *,
-        grade: Grade | None = None,
-        incumbent_seconds: float | None = None,
-    ) -> EvalReport:
-        """The search's verdict, with a `grade` the last one's; `ToolError` for other code."""
-        key = code_hash(candidate.code)
-        # a search asks without a grade; only the final measurement names one
-        report = (self._run.reports if grade is None else self._run.finals).get(key)
-        if report is None:
-            raise ToolError(
-                f"{self._run.path}: no verdict for code {key}; evaluate it: leave out run.judge"
-            )
-        return report
-
-    def device(self, target: Target) -> str:
-        """The device of the trace."""
-        return self._run.header.device
-
-    def toolchain(self, target: Target) -> str:
-        """The toolchain of the trace."""
-        return self._run.header.toolchain
-
-    def hardware(self, target: Target) -> str:
-        """The same, as prompts say it."""
-        return self._run.header.machine

@@ -114,7 +114,6 @@ class RunDetails(Frozen):
     seed: int | None = None  # seed of everything random
     final: FinalGrade | None = None  # how the best three are measured again
     include_own: bool | None = None  # whether the search reads this problem's own examples
-    judge: Path | None = None  # a trace whose verdicts are replayed; nothing is evaluated
 
 
 def takes_options(command: Callable[[Options], None]) -> Callable[..., None]:
@@ -146,7 +145,7 @@ def choose(options: Options, model: str) -> SearchChoice:
     """What is searched, and how; `BadInput` for options that contradict each other."""
     details, method = _set(RunDetails(), options, _RUN, "a run"), options.method or DEFAULT_METHOD
     usual = usual_choice(options.problem, model, method=method, fast=options.fast)
-    usual = replace(usual, settings=_set(usual.settings, options, "", method), judge=details.judge)
+    usual = replace(usual, settings=_set(usual.settings, options, "", method))
     # what was not typed is as the trace says, so that a resumed search is the same search
     if options.resume:
         was = traced_choice(usual, options.resume)
@@ -182,9 +181,6 @@ def resume_command(options: Options, trace: Path) -> str:
     words = ["regraph", "optimize", options.problem, "--resume", str(trace)]
     for name, value in {"--model": options.model, "--output": options.output}.items():
         words += [name, str(value)] if value is not None else []
-    # the last of several counts, as everywhere
-    for text in _texts(options, f"{_RUN}judge=")[-1:]:
-        words += ["--set", text]
     return shlex.join(words)
 
 

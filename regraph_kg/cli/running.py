@@ -55,8 +55,7 @@ def run(options: Options) -> bool:
     if not options.resume:
         # before the check of the problem, which takes up to half a minute
         require_graph(settings, choice)
-    if choice.judge is None:
-        require_good(settings, choice.problem)
+    require_good(settings, choice.problem)
     with (
         open_search(settings, choice) as search,
         begin(search, options.runs, options.resume) as run,

@@ -1,7 +1,6 @@
 """A search run: its task, the header of its trace, its records, its summary."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, SerializeAsAny
@@ -68,7 +67,6 @@ class SearchChoice:
     final: FinalGrade
     seed: int
     model: ModelSpec
-    judge: Path | None  # a trace whose verdicts are replayed; None evaluates here and now
     include_own: bool  # whether the search may read the problem's own examples
     graph: GraphShown = "whole"
 
@@ -76,11 +74,11 @@ class SearchChoice:
 class RunHeader(Frozen):
     """First line of a trace: all that a run depends on.
 
-    History of `schema_version`: 1 to 4 (2026-11) earlier ones, which are not read any more; 5
-    (2026-11) without withheld techniques, patience, and ablations of prompts (ADR 0036).
+    History of `schema_version`: 1 to 5 (2026-11) earlier ones, which are not read any more; 6
+    (2026-11) every verdict is the judge's: none is replayed from another trace (ADR 0036).
     """
 
-    schema_version: Literal[5] = 5
+    schema_version: Literal[6] = 6
     version: str  # this program's
     created: str  # UTC, ISO 8601
     problem: str
@@ -94,7 +92,6 @@ class RunHeader(Frozen):
     final: FinalGrade
     seed: int
     model: str  # name and digest
-    judge: str  # "live", or "recorded:<digest>"
     device: str
     toolchain: str
     prompts: str  # version and digest of the prompt templates
@@ -250,7 +247,6 @@ class RunSummary(Frozen):
     target: Target
     method: str
     model: str
-    judge: str
     seed: int
     limits: SearchLimits
     parallel: int

@@ -46,7 +46,6 @@ def usual_choice(
         final="screening" if fast else "full",
         seed=0,
         model=spec,
-        judge=None,
         include_own=False,
     )
 

@@ -105,8 +105,6 @@ def _notes(run: RunRecord, serial: str) -> Iterator[str]:
         yield "the answers of the model were recorded before; compiler, checks and clock are real"
     if header.guarantee:
         yield f"these verdicts prove less than others: {header.guarantee}"
-    if header.judge != "live":
-        yield f"the verdicts were replayed from another trace ({header.judge})"
     if not serial:
         yield (
             f"the serial code of {header.problem} is not here, or is another one by now: the first"

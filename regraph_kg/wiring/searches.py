@@ -3,25 +3,22 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
-from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, NoReturn
 
 from regraph_kg.errors import AnswersPending, ToolError
 from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.evaluation import code_hash
-from regraph_kg.models.port import LAUNCH, Port
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.run import RunHeader, SearchChoice, Task
 from regraph_kg.search.driver import Executor
 from regraph_kg.search.executor import Alone, Threads, shared
 from regraph_kg.search.prompts.render import prompts_id
 from regraph_kg.search.reader import GraphReader
-from regraph_kg.search.run_record import RecordedJudge
 from regraph_kg.search.world import World
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.judges import open_judge, open_judges
@@ -81,12 +78,16 @@ class OpenSearches:
         self,
         settings: Settings,
         model: LanguageModel | None,
-        judging: "_Judging",
+        judge: "Evaluator",
+        at_once: int,
         callers: ThreadPoolExecutor,
         judges: ThreadPoolExecutor,
     ) -> None:
-        """Use `open_searches`. `model` is None where each problem has its own."""
-        self._settings, self.model, self._judging = settings, model, judging
+        """Use `open_searches`. `model` is None where each problem has its own.
+
+        `at_once`: how many candidates the judge takes.
+        """
+        self._settings, self.model, self._judge, self._at_once = settings, model, judge, at_once
         self._callers, self._judges = callers, judges
 
     @contextmanager
@@ -100,21 +101,20 @@ class OpenSearches:
         `graph_shown` makes a control of the world (bench).
         """
         settings = self._settings
-        # replays need no check, and the hosts of a cluster check their problems themselves
-        find = find_problem if choice.judge is not None or settings.workers else good_problem
+        # the hosts of a cluster check their problems themselves
+        find = find_problem if settings.workers else good_problem
         problem = find(settings, choice.problem)
-        judging = self._judging
         with ExitStack() as stack:
             model = self.model
             if model is None:  # recorded answers are those of one problem
                 model = language_model(settings, choice.model, problem.name, choice.target)
                 stack.callback(model.close)
-            dry = stack.enter_context(_reading(settings, choice, problem, judging, model))
+            dry = stack.enter_context(_reading(settings, choice, problem, self._judge, model))
             world = graph_shown(dry.world) if graph_shown else dry.world
             ours = shared(world, self._callers, self._judges)
             executor: Executor = Alone(ours)
             if not _single_threaded(choice):
-                executor = Threads(ours, callers=choice.parallel, judges=judging.judges)
+                executor = Threads(ours, callers=choice.parallel, judges=self._at_once)
                 stack.callback(executor.close)
             yield OpenSearch(dry.task, dry.header, ours, model, executor, trace_key(settings))
 
@@ -137,14 +137,17 @@ def open_searches(
     model = None if is_recorded else any_model(settings, choice.model)
     with ExitStack() as stack:
         staff = stack.enter_context(ExitStack())  # closes last, after judges and model
-        judging = stack.enter_context(_judging(settings, choice, together=together))
+        at_once = 1 if _single_threaded(choice) else choice.parallel
+        if together:  # while one search asks its model, another may have code judged
+            at_once = max(2, choice.parallel)
+        judge, at_once = stack.enter_context(open_judges(settings, choice.target, at_once))
         if model is not None:
             stack.callback(model.close)
         callers = ThreadPoolExecutor(choice.parallel, "model")
-        judges = ThreadPoolExecutor(judging.judges, "judge")
+        judges = ThreadPoolExecutor(at_once, "judge")
         for threads in (callers, judges):
             staff.callback(threads.shutdown, cancel_futures=True)
-        yield OpenSearches(settings, model, judging, callers, judges)
+        yield OpenSearches(settings, model, judge, at_once, callers, judges)
 
 
 @contextmanager
@@ -152,14 +155,12 @@ def _reading(
     settings: Settings,
     choice: SearchChoice,
     problem: "AnyProblem",
-    judging: "_Judging",
+    judge: "Evaluator",
     model: LanguageModel | None,
 ) -> Iterator[DrySearch]:
     """A search's task, header and world; the graph is opened when first read."""
     task = task_of(problem, choice.target)
-    task = replace(task, ports=tuple(port for port in task.ports if judging.judges_port(port)))
-    judge, own_toolchain = judging.judge, getattr(problem, "toolchain", "") * judging.live
-    toolchain = own_toolchain or judge.toolchain(choice.target)
+    toolchain = getattr(problem, "toolchain", "") or judge.toolchain(choice.target)
     header = RunHeader(
         version=version("regraph-kg"),
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
@@ -173,12 +174,11 @@ def _reading(
         final=choice.final,
         seed=choice.seed,
         model=model.name if model else str(choice.model),
-        judge=judging.name,
-        device=judging.judge.device(choice.target),
+        device=judge.device(choice.target),
         toolchain=toolchain,
         prompts=prompts_id(),
         excluded=None if choice.include_own else task.problem,
-        machine=judging.judge.hardware(choice.target),
+        machine=judge.hardware(choice.target),
         guarantee=task.guarantee,
         graph=choice.graph,
     )
@@ -216,62 +216,19 @@ def _answer(model: LanguageModel, prompt: Prompt) -> Reply:
     return reply
 
 
-@dataclass(frozen=True, slots=True)
-class _Judging:
-    """The judge of searches on any problem."""
-
-    judge: "Evaluator"
-    judges: int = 1  # parallel evaluations
-    name: str = "live"
-    recorded: frozenset[str] | None = None
-    """Hashes of the codes whose verdicts are replayed; None: any code is judged."""
-
-    @property
-    def live(self) -> bool:
-        return self.recorded is None
-
-    def judges_port(self, port: Port) -> bool:
-        """Whether it has a verdict on a port's first code."""
-        code = port.whole(port.start)
-        return self.recorded is None or port.function != LAUNCH or code_hash(code) in self.recorded
-
-
-@contextmanager
-def _judging(
-    settings: Settings, choice: SearchChoice, *, together: bool = False
-) -> Iterator[_Judging]:
-    """Judges of this machine or of a cluster, or the verdicts of the trace `choice.judge`."""
-    if choice.judge is not None:
-        yield _replayed(choice.judge)
-        return
-    at_once = 1 if _single_threaded(choice) else choice.parallel
-    if together:  # while one search asks its model, another may have code judged
-        at_once = max(2, choice.parallel)
-    with open_judges(settings, choice.target, at_once) as (judge, judges):
-        yield _Judging(judge, judges)
-
-
-def _replayed(trace: Path) -> _Judging:
-    judge = RecordedJudge(trace)
-    return _Judging(judge, name=judge.name, recorded=judge.known)
-
-
-def _nobody(settings: Settings, choice: SearchChoice) -> _Judging:
+def _nobody(settings: Settings, choice: SearchChoice) -> SimpleNamespace:
     """A judge that judges nothing and knows the device, if this machine has it."""
-    if choice.judge is not None:
-        return _replayed(choice.judge)
     device = toolchain = machine = ""
     # a machine without the device can still show what would be asked
     with suppress(ToolError), open_judge(settings) as judge:
         device, toolchain = judge.device(choice.target), judge.toolchain(choice.target)
         machine = judge.hardware(choice.target)
-    nobody = SimpleNamespace(
+    return SimpleNamespace(
         evaluate=_refuse,
         device=lambda _: device,
         toolchain=lambda _: toolchain,
         hardware=lambda _: machine,
     )
-    return _Judging(nobody)
 
 
 def _refuse(*_: object) -> NoReturn:

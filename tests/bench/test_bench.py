@@ -3,13 +3,11 @@
 import json
 import shutil
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from regraph_kg.bench import results
-from regraph_kg.cli import bench as command
 from regraph_kg.errors import ModelError
 from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.bench import BenchResults
@@ -25,16 +23,6 @@ __all__ = ["grown", "lab", "two"]  # fixtures
 ARMS = ("--arm", "mcgs", "--arm", "mcgs/none", "--arm", "standard")
 
 
-@pytest.fixture
-def replayed(two: Lab) -> Lab:
-    """A lab with two problems whose verdicts are replayed."""
-    choice = command._choice
-    two.patch.setattr(
-        command, "_choice", lambda *given: replace(choice(*given), judge=Path(two.verdicts))
-    )
-    return two
-
-
 def bench(lab: Lab, *words: str, arms: Sequence[str] = ARMS) -> Ended:
     return lab.run("bench", "--model", "recorded", "--budget", "5", *arms, *words)
 
@@ -43,10 +31,10 @@ def found(lab: Lab, folder: str = "bench") -> BenchResults:
     return results.read(lab.folder / folder)
 
 
-def test_every_arm_searches_every_problem_at_the_same_budget(replayed: Lab) -> None:
-    ended = bench(replayed)
+def test_every_arm_searches_every_problem_at_the_same_budget(two: Lab) -> None:
+    ended = bench(two)
     assert ended.code == 0, ended
-    runs = found(replayed).runs
+    runs = found(two).runs
     places = {(run.problem, run.arm) for run in runs}
     arms = ("mcgs", "mcgs/none", "standard")
     assert places == {(name, arm) for name in ("scale", "twice") for arm in arms}
@@ -55,13 +43,13 @@ def test_every_arm_searches_every_problem_at_the_same_budget(replayed: Lab) -> N
     assert not by_place["twice", "mcgs"].improved
     assert max(run.cost.calls for run in runs) <= 5
     assert "50 %" in ended.out  # solved: one of two
-    assert (replayed.folder / "bench/bench.html").exists()
+    assert (two.folder / "bench/bench.html").exists()
 
 
-def test_an_arm_has_a_graph_and_prompts_of_its_own(replayed: Lab) -> None:
+def test_an_arm_has_a_graph_and_prompts_of_its_own(two: Lab) -> None:
     arms = ("standard", "standard+examples=3", "standard+full", "mcgs/none+examples=1")
-    assert bench(replayed, "scale", arms=[w for arm in arms for w in ("--arm", arm)]).code == 0
-    traces = {run.arm: replayed.folder / "bench" / run.trace for run in found(replayed).runs}
+    assert bench(two, "scale", arms=[w for arm in arms for w in ("--arm", arm)]).code == 0
+    traces = {run.arm: two.folder / "bench" / run.trace for run in found(two).runs}
     headers = {arm: read_header(trace) for arm, trace in traces.items()}
     for arm, header in headers.items():
         shown = arm.partition("+")[0].partition("/")[2] or "whole"
@@ -75,25 +63,25 @@ def test_an_arm_has_a_graph_and_prompts_of_its_own(replayed: Lab) -> None:
     }
 
 
-def test_the_same_command_runs_nothing_twice(replayed: Lab) -> None:
-    first = bench(replayed)
-    before = found(replayed)
-    replayed.patch.setattr(ScriptedModel, "complete", None)
-    again = bench(replayed)
+def test_the_same_command_runs_nothing_twice(two: Lab) -> None:
+    first = bench(two)
+    before = found(two)
+    two.patch.setattr(ScriptedModel, "complete", None)
+    again = bench(two)
     assert (first.code, again.code) == (0, 0)
-    assert found(replayed).runs == before.runs
+    assert found(two).runs == before.runs
     assert "0 searches of 5 calls each, 6 are done" in again.err
 
 
-def test_more_arms_may_be_added_and_each_counts_once(replayed: Lab) -> None:
-    assert bench(replayed, "scale", arms=("--arm", "standard")).code == 0
+def test_more_arms_may_be_added_and_each_counts_once(two: Lab) -> None:
+    assert bench(two, "scale", arms=("--arm", "standard")).code == 0
     twice = ("--arm", "mcgs", "--arm", "mcgs/whole")
-    assert bench(replayed, "scale", arms=twice).code == 0
-    assert found(replayed).arms == ("standard", "mcgs")
-    assert [run.arm for run in found(replayed).runs] == ["standard", "mcgs"]
+    assert bench(two, "scale", arms=twice).code == 0
+    assert found(two).arms == ("standard", "mcgs")
+    assert [run.arm for run in found(two).runs] == ["standard", "mcgs"]
 
 
-def test_a_model_that_dies_in_mid_bench_leaves_what_is_done_and_the_command(replayed: Lab) -> None:
+def test_a_model_that_dies_in_mid_bench_leaves_what_is_done_and_the_command(two: Lab) -> None:
     answer = ScriptedModel.complete
 
     def lose(model: ScriptedModel, prompt: Prompt) -> Reply:
@@ -103,74 +91,74 @@ def test_a_model_that_dies_in_mid_bench_leaves_what_is_done_and_the_command(repl
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ScriptedModel, "complete", lose)
-        ended = bench(replayed)
+        ended = bench(two)
     assert ended.code == 4
     said = ended.err.splitlines()[-1]
-    done = len(found(replayed).runs)
+    done = len(found(two).runs)
     assert said.startswith(f"regraph: server gone; searches done: {done}; go on: regraph bench")
     assert 0 < done < 6
-    again = bench(replayed)
+    again = bench(two)
     assert again.code == 0
-    assert len(found(replayed).runs) == 6
-    traces = list(replayed.folder.glob("bench/runs/*/2*.jsonl"))
+    assert len(found(two).runs) == 6
+    traces = list(two.folder.glob("bench/runs/*/2*.jsonl"))
     assert len(traces) == 6  # the search that was stopped went on in its trace
 
 
-def test_what_a_full_disk_left_of_a_trace_does_not_stop_the_search(replayed: Lab) -> None:
-    folder = replayed.folder / "bench/runs/scale.openmp.standard.0"
+def test_what_a_full_disk_left_of_a_trace_does_not_stop_the_search(two: Lab) -> None:
+    folder = two.folder / "bench/runs/scale.openmp.standard.0"
     folder.mkdir(mode=0o700, parents=True)
     (folder / "20990101T000000Z-scale-standard-0.jsonl").touch()
-    assert bench(replayed, "scale", arms=("--arm", "standard")).code == 0
-    (run,) = found(replayed).runs
+    assert bench(two, "scale", arms=("--arm", "standard")).code == 0
+    (run,) = found(two).runs
     assert not run.trace.startswith("runs/scale.openmp.standard.0/2099")
 
 
-def test_another_budget_problem_or_graph_is_another_bench(replayed: Lab) -> None:
-    assert bench(replayed, "scale", arms=("--arm", "mcgs")).code == 0
-    old = found(replayed)
-    toml = replayed.folder / "corpus/problems/scale/problem.toml"
+def test_another_budget_problem_or_graph_is_another_bench(two: Lab) -> None:
+    assert bench(two, "scale", arms=("--arm", "mcgs")).code == 0
+    old = found(two)
+    toml = two.folder / "corpus/problems/scale/problem.toml"
     written = toml.read_text()
     again = ("bench", "scale", "--model", "recorded", "--arm", "mcgs/none", "--budget")
-    ended = [replayed.run(*again, "6")]
+    ended = [two.run(*again, "6")]
     toml.write_text(written + "\n[work]\nflop = '1'\n")
-    ended.append(replayed.run(*again, "5"))
+    ended.append(two.run(*again, "5"))
     toml.write_text(written)
     graph = old.graph | {"statistics": "of another day"}
-    results.write(old.model_copy(update={"graph": graph}), replayed.folder / "bench")
-    ended.append(replayed.run(*again, "5"))
+    results.write(old.model_copy(update={"graph": graph}), two.folder / "bench")
+    ended.append(two.run(*again, "5"))
     assert [one.code for one in ended] == [2, 2, 2]
-    assert found(replayed).runs == old.runs
+    assert found(two).runs == old.runs
 
 
-def test_results_that_somebody_changed_are_one_line(replayed: Lab) -> None:
-    assert bench(replayed, "scale", arms=("--arm", "standard")).code == 0
-    file = replayed.folder / "bench/results.json"
+def test_results_that_somebody_changed_are_one_line(two: Lab) -> None:
+    assert bench(two, "scale", arms=("--arm", "standard")).code == 0
+    file = two.folder / "bench/results.json"
     told = json.loads(file.read_text())
     for wrong in ({"problems": []}, {"runs": [told["runs"][0] | {"speedup": 0}]}):
         file.write_text(json.dumps(told | wrong))
-        ended = replayed.run("bench", "--from", "bench")
+        ended = two.run("bench", "--from", "bench")
         assert ended.code == 2
         assert "not results of this version" in ended.err.splitlines()[-1]
 
 
-def test_a_problem_that_fails_its_check_is_left_out_and_named(replayed: Lab) -> None:
-    serial = replayed.folder / "corpus/problems/twice/serial.cpp"
+def test_a_problem_that_fails_its_check_is_left_out_and_named(two: Lab) -> None:
+    serial = two.folder / "corpus/problems/twice/serial.cpp"
     serial.write_text(serial.read_text().replace("{", "{ this is no C++;", 1))
-    ended = bench(replayed)
+    ended = bench(two)
     assert ended.code == 0, ended
-    (out,) = found(replayed).left_out
+    (out,) = found(two).left_out
     assert out.name == "twice"
     assert "twice" in ended.out.partition("Left out")[2]
-    assert {run.problem for run in found(replayed).runs} == {"scale"}
+    assert {run.problem for run in found(two).runs} == {"scale"}
 
 
-def test_a_folder_stands_for_the_problems_in_it(replayed: Lab) -> None:
-    shutil.copytree(replayed.folder / "corpus/problems", replayed.folder / "mine")
-    assert bench(replayed, "mine", arms=("--arm", "standard")).code == 0
-    assert {problem.name for problem in found(replayed).problems} == {"scale", "twice"}
-    (replayed.folder / "mine/scale/problem.toml").write_text("name = ")
-    assert bench(replayed, "mine", "--into", "again", arms=("--arm", "standard")).code == 0
-    assert [one.name for one in found(replayed, "again").left_out] == ["scale"]
+def test_a_folder_stands_for_the_problems_in_it(two: Lab) -> None:
+    shutil.copytree(two.folder / "corpus/problems", two.folder / "mine")
+    assert bench(two, "mine", arms=("--arm", "standard")).code == 0
+    assert {problem.name for problem in found(two).problems} == {"scale", "twice"}
+    (two.folder / "mine/scale/problem.toml").write_text("name = ")
+    assert bench(two, "mine", "--into", "again", arms=("--arm", "standard")).code == 0
+    assert [one.name for one in found(two, "again").left_out] == ["scale"]
 
 
 @pytest.mark.parametrize(
@@ -204,39 +192,40 @@ def test_an_empty_graph_is_said_before_anything_is_asked(lab: Lab) -> None:
     assert "run regraph ingest" in ended.err.splitlines()[-1]
 
 
-def test_two_benches_have_two_folders(replayed: Lab) -> None:
-    with results.locked(replayed.folder / "bench"):
-        ended = bench(replayed, "scale")
+def test_two_benches_have_two_folders(two: Lab) -> None:
+    with results.locked(two.folder / "bench"):
+        ended = bench(two, "scale")
     assert ended.code == 2
     assert "another bench is writing there" in ended.err
 
 
-def test_a_full_disk_is_one_line_and_loses_nothing(replayed: Lab) -> None:
-    assert bench(replayed, "scale", arms=("--arm", "standard")).code == 0
+def test_a_full_disk_is_one_line_and_loses_nothing(two: Lab) -> None:
+    assert bench(two, "scale", arms=("--arm", "standard")).code == 0
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Path, "replace", full)
-        ended = bench(replayed, "scale", arms=("--arm", "cot"))
+        ended = bench(two, "scale", arms=("--arm", "cot"))
     assert ended.code in {3, 4}
     assert "No space left on device" in ended.err.splitlines()[-1]
-    assert found(replayed).arms == ("standard",)
-    assert list(replayed.folder.glob("bench/tmp*")) == []
+    assert found(two).arms == ("standard",)
+    assert list(two.folder.glob("bench/tmp*")) == []
 
 
-def test_results_are_shown_again_without_running(replayed: Lab) -> None:
-    assert bench(replayed, "scale").code == 0
-    shown = replayed.run("bench", "--from", "bench/results.json")
+def test_results_are_shown_again_without_running(two: Lab) -> None:
+    assert bench(two, "scale").code == 0
+    shown = two.run("bench", "--from", "bench/results.json")
     assert shown.code == 0
     assert "mcgs/none" in shown.out
-    as_json = replayed.run("bench", "--from", "bench", "--json")
-    assert BenchResults.model_validate_json(as_json.out) == found(replayed)
+    as_json = two.run("bench", "--from", "bench", "--json")
+    assert BenchResults.model_validate_json(as_json.out) == found(two)
 
 
 @pytest.mark.slow
 def test_a_live_judge_serves_all_arms(two: Lab) -> None:
+    two.judge_live()
     add_problem(two, "thrice")
     ended = bench(two, "scale", "thrice", "--parallel", "3", "--final", "screening")
     assert ended.code == 0, ended

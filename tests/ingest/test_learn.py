@@ -174,7 +174,7 @@ def test_refused_runs_are_named_with_the_reason_and_the_others_are_learned(desk:
 
 
 def test_where_no_run_teaches_anything_the_exit_code_is_1(desk: Desk) -> None:
-    assert desk.run(desk.search(HEAD.model_copy(update={"judge": "recorded:1"}))).exit_code == 1
+    assert desk.run(desk.search(HEAD.model_copy(update={"model": "recorded:1"}))).exit_code == 1
 
     def wrong(key: Any) -> str:
         return fenced(code("wrong_answer", names(key)))

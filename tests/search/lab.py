@@ -20,8 +20,10 @@ from regraph_kg.models.trajectory import Step, Trajectory
 from regraph_kg.search.trace import Trace
 from regraph_kg.search.world import Evaluate, World
 from regraph_kg.settings import Settings
+from regraph_kg.wiring import judges, problems, searches
 from regraph_kg.wiring.stores import open_store
 from tests.in_process import Ended, typed
+from tests.search.replayed import replay
 from tests.search.toy import SEAL, header
 from tests.stores import environment
 
@@ -118,7 +120,7 @@ def verdict(candidate: Candidate) -> EvalReport:
 
 
 def write_verdicts(folder: Path) -> Path:
-    """A trace that holds the verdict of every recorded answer: for --judge."""
+    """A trace that holds the verdict of every recorded answer, to be replayed."""
     nobody = cast(Any, None)
     with Trace.create(folder, header(problem="scale", device="lab device"), SEAL) as trace:
         world = trace.world(World(*[nobody] * 6, evaluate_final=verdict))
@@ -153,7 +155,7 @@ def grow(store: GraphStore, *paths: Sequence[str], problem: str = "other") -> No
 
 @dataclass(frozen=True)
 class Lab:
-    """A folder to work in, a store, and the command."""
+    """A folder to work in, a store, and the command, whose judge replays `verdicts`."""
 
     folder: Path
     env: dict[str, str]
@@ -166,19 +168,16 @@ class Lab:
         return typed(*words)
 
     def optimize(self, *words: str) -> Ended:
-        """Optimize scale with 5 calls and the lab's verdicts."""
-        return self.run(
-            "optimize", "scale", "--budget", "5", "--set", f"run.judge={self.verdicts}", *words
-        )
+        """Optimize scale with 5 calls."""
+        return self.run("optimize", "scale", "--budget", "5", *words)
 
     def start(self, *words: str, thinking: float = 0.5) -> subprocess.Popen[str]:
         """The same in a process of its own, `thinking` seconds an answer."""
-        usual = ("optimize", "scale", "--budget", "5", "--set", f"run.judge={self.verdicts}")
-        return self.begin(*usual, *words, thinking=thinking)
+        return self.begin("optimize", "scale", "--budget", "5", *words, thinking=thinking)
 
     def begin(self, *words: str, thinking: float = 0.5) -> subprocess.Popen[str]:
         """`regraph WORDS` in a process of its own, `thinking` seconds an answer."""
-        module = [sys.executable, "-m", "tests.search.slow_regraph", str(thinking)]
+        module = [sys.executable, "-m", "tests.search.slow_regraph", str(thinking), self.verdicts]
         return subprocess.Popen(
             [*module, *words],
             cwd=self.folder,
@@ -187,6 +186,11 @@ class Lab:
             stderr=subprocess.PIPE,
             text=True,
         )
+
+    def judge_live(self) -> None:
+        """From here on this machine's judge is asked."""
+        self.patch.setattr(searches, "open_judges", judges.open_judges)
+        self.patch.setattr(searches, "good_problem", problems.good_problem)
 
     def traces(self) -> list[Path]:
         return sorted(self.folder.glob("runs/*.jsonl"))
@@ -207,9 +211,10 @@ def lab(
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
     write_corpus(tmp_path / "corpus")
-    verdicts = str(write_verdicts(tmp_path / "verdicts"))
+    verdicts = write_verdicts(tmp_path / "verdicts")
+    replay(verdicts, monkeypatch.setattr)
     store = open_store(embedded_settings)
-    yield Lab(tmp_path, env, store, verdicts, monkeypatch)
+    yield Lab(tmp_path, env, store, str(verdicts), monkeypatch)
     store.close()
 
 

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from regraph_kg.search.methods.mcgs import McgsSettings
-from regraph_kg.search.run_record import RecordedJudge
+from tests.search.replayed import RecordedJudge
 from tests.search.toy import Graph, Toy, header, noisy_script
 
 GRAPH: Graph = {

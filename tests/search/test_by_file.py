@@ -241,7 +241,7 @@ def test_the_command_waits_for_answers_and_goes_on_with_them(lab: Lab, again: st
 
     lab.patch.setattr(BatchModel, "complete", noting)
     lab.patch.setenv("REGRAPH_BATCH_MODEL", "a model's name")
-    words = ["--budget", "40", "--set", f"run.judge={lab.verdicts}", "--json"]
+    words = ["--budget", "40", "--json"]
     typed = ["optimize", "scale", *words, "--model", f"batch:{office.folder}"]
     ended = lab.run(*typed)
     while ended.code == 5:

@@ -151,11 +151,9 @@ def test_a_resumed_search_is_what_its_trace_says(tmp_path: Path) -> None:
 
 
 def test_the_command_that_goes_on_names_what_no_trace_holds() -> None:
-    options = Options(
-        problem="x y", model="ollama:a b", sets=["run.judge=j"], fast=True, output=Path("o")
-    )
+    options = Options(problem="x y", model="ollama:a b", fast=True, output=Path("o"))
     words = shlex.split(resume_command(options, Path("t")))
     assert words == [
         *("regraph", "optimize", "x y", "--resume", "t"),
-        *("--model", "ollama:a b", "--output", "o", "--set", "run.judge=j"),
+        *("--model", "ollama:a b", "--output", "o"),
     ]

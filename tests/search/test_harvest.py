@@ -302,7 +302,6 @@ def test_a_child_that_was_recorded_before_its_parent_is_placed() -> None:
     [
         ({"model": "recorded:1"}, "recorded answers never enter"),
         ({"model": "recorded"}, "recorded answers never enter"),
-        ({"judge": "recorded:abc"}, "recorded verdicts never enter"),
         ({"excluded": None}, "read its own problem's examples"),
         ({"excluded": "another"}, "read its own problem's examples"),
     ],

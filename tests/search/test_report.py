@@ -16,7 +16,6 @@ def summary(**fields: object) -> RunSummary:
         "target": "openmp",
         "method": "mcgs",
         "model": "recorded:abc",
-        "judge": "live",
         "seed": 1,
         "limits": SearchLimits(calls=24),
         "parallel": 1,

@@ -16,8 +16,6 @@ from regraph_kg.llm.scripted import ScriptedModel
 from regraph_kg.models.prompt import Prompt, Reply
 from tests.search.lab import ONLY_SLOW, Lab
 
-WORDS = ("--budget", "5")
-
 
 def add_problem(lab: Lab, name: str, *, slow: bool = True, answers: bool = True) -> None:
     """A copy of the problem scale under another name; `slow`: no answer to it is any faster."""
@@ -43,18 +41,13 @@ def two(grown: Lab) -> Lab:
     return grown
 
 
-def optimize(lab: Lab, *words: str) -> list[str]:
-    """The command with the lab's verdicts."""
-    return ["optimize", *words, *WORDS, "--set", f"run.judge={lab.verdicts}"]
-
-
 def test_a_lost_model_is_resumable_though_nothing_was_found(two: Lab) -> None:
     def lose(model: ScriptedModel, prompt: Prompt) -> Reply:
         raise ModelError("server gone")
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ScriptedModel, "complete", lose)
-        ended = two.run(*optimize(two, "scale"))
+        ended = two.run("optimize", "--budget", "5", "scale")
     assert ended.code == 4
     last = ended.err.splitlines()[-1]
     assert last.startswith("regraph: server gone; go on: regraph optimize scale --resume")
@@ -66,7 +59,7 @@ def test_searches_of_one_folder_leave_each_others_prompts_there(two: Lab) -> Non
     asked = Path("asked/pending.jsonl")
     rounds = []
     for name in ("scale", "twice"):
-        ended = two.run(*optimize(two, name, "--model", "batch:asked"))
+        ended = two.run("optimize", "--budget", "5", name, "--model", "batch:asked")
         assert ended.code == 5
         assert " pending in asked/pending.jsonl" in ended.err.splitlines()[-1]
         command = ended.err.splitlines()[-1].partition("go on: ")[2]

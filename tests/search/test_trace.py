@@ -13,13 +13,11 @@ from threading import Timer
 import pytest
 
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.models.evaluation import Candidate
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.search import run_record
 from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.methods.mcgs import McgsSettings, PaperSettings
 from regraph_kg.search.run_record import (
-    RecordedJudge,
     RunRecord,
     TraceReader,
     checksum,
@@ -29,7 +27,7 @@ from regraph_kg.search.run_record import (
 )
 from regraph_kg.search.trace import Trace
 from tests.search.recorded_run import GRAPH, HEADER, recorded_toy, still, toy
-from tests.search.toy import SEAL, Run, Toy, code, header, noisy_script, read, traced
+from tests.search.toy import SEAL, Run, Toy, header, noisy_script, read, traced
 
 ROOT = Path(__file__).parents[2]
 
@@ -310,11 +308,6 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ToolError, match="--runs"):
         Trace.create(tmp_path / "file" / "runs", HEADER, SEAL)
-
-
-def test_recorded_verdicts_of_unknown_code_are_our_failure(whole: tuple[Path, Run]) -> None:
-    with pytest.raises(ToolError, match="no verdict for code sha256:"):
-        RecordedJudge(whole[0]).evaluate(Candidate("openmp", code(9.0)))
 
 
 def test_who_looks_whether_a_trace_is_written_does_not_keep_a_search_from_it(

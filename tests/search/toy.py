@@ -278,7 +278,6 @@ def header(budget: int = 30, seed: int = 0, **fields: object) -> RunHeader:
         "final": "full",
         "seed": seed,
         "model": "toy",
-        "judge": "live",
         "device": "toy device",
         "toolchain": "toy 1.0",
         "prompts": "1",
