@@ -137,8 +137,6 @@ def _course(summary: RunSummary) -> dict[str, str]:
     calls = f"{cost.calls} of {budget.calls}, in {counted(summary.iterations, 'iteration')}"
     if summary.by_rule:
         calls += f"; {summary.by_rule} by rule, without the model"
-    if cost.thoughts:
-        calls += f"; {counted(cost.thoughts, 'more call')} for thoughts"
     strayed = [
         f"{count} {_DID[what]}"
         for what, count in sorted(summary.applied.items())

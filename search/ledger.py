@@ -36,7 +36,7 @@ class RoofWatch:
 
 
 class Ledger:
-    """Spending of one run against its limits. A unit of `calls` is a call that is to yield code.
+    """Spending of one run against its limits. A unit of `calls` is a call of the model.
 
     `seconds` are the run's active ones, as of the last result (driver.py sets them), so that what
     is decided by them comes out again when a trace is replayed.

@@ -45,8 +45,7 @@ class GraphReader:
     ) -> None:
         """`open_store` is called when the first question comes.
 
-        `open_embedder` opens the embedder of the graph's space; without one, and for a graph
-        without embeddings, examples come best first.
+        `open_embedder` opens the embedder of the graph's space.
         """
         self._open_embedder = open_embedder
         self._embedder: Embedder | None = None
@@ -68,12 +67,11 @@ class GraphReader:
             lambda store: store.pooled(target, device=self._device, exclude_problem=self._excluded)
         )
 
-    def examples(self, source: str, target: str, code: str = "", /) -> tuple[Example, ...]:
-        """Examples of a transition, best first, or those begun nearest to `code`; no code twice.
+    def examples(self, source: str, target: str) -> tuple[Example, ...]:
+        """Examples of a transition, best first; no code twice.
 
         At most `SHOWN`. Trajectories of one search share steps, which are examples of each.
         """
-        vector = self._place(code) if code else None
         examples = self._ask(
             lambda store: store.examples(
                 source,
@@ -81,7 +79,6 @@ class GraphReader:
                 device=self._device,
                 limit=OVERSAMPLED * SHOWN,
                 exclude_problem=self._excluded,
-                near=vector,
             )
         )
         return _distinct(examples)[:SHOWN]
@@ -91,9 +88,12 @@ class GraphReader:
 
         None where the graph has no embeddings, or nobody can make them.
         """
-        vector = self._place(code)
-        if vector is None:
+        if self._embedder is None and self._open_embedder is not None:
+            space = self._ask(lambda store: store.embedding_space())
+            self._embedder = None if space is None else self._open_embedder(space)
+        if self._embedder is None:
             return ()
+        vector = Vector(self._embedder.space, self._embedder.embed([code])[0], "code")
         examples = self._ask(
             lambda store: store.nearest(
                 vector, k=OVERSAMPLED * k, target=target, exclude_problem=self._excluded
@@ -115,15 +115,6 @@ class GraphReader:
         if store is not None:
             with suppress(StoreError):  # it is lost already
                 store.close()
-
-    def _place(self, code: str) -> Vector | None:
-        """The vector of `code` among the codes before steps, if they are embedded."""
-        if self._embedder is None and self._open_embedder is not None:
-            space = self._ask(lambda store: store.embedding_space())
-            self._embedder = None if space is None else self._open_embedder(space)
-        if self._embedder is None:
-            return None
-        return Vector(self._embedder.space, self._embedder.embed([code])[0], "code")
 
     def _ask(self, question: Callable[["GraphStore"], T]) -> T:
         """Ask the store, which opens at the first question; a lost one ends the run."""

@@ -329,10 +329,9 @@ class RunRecord:
     def cost(self) -> Cost:
         """The search's cost."""
         spent = Cost()
-        for key, reply in self.answered:
+        for _, reply in self.answered:
             spent += Cost(
-                calls=key.ask == "code",
-                thoughts=key.ask != "code",
+                calls=1,
                 prompt_tokens=reply.prompt_tokens,
                 output_tokens=reply.output_tokens,
                 model_seconds=reply.seconds,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
 from regraph_kg.models.graph import KnownFailure
 from regraph_kg.models.method import Prompting
-from regraph_kg.models.prompt import AskKind, Prompt, PromptKey, Reply, element
+from regraph_kg.models.prompt import Prompt, PromptKey, Reply, element
 from regraph_kg.models.run import Cost, Deed, StepRecord, Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.code.facts import facts_of
@@ -150,10 +150,20 @@ class Proposer:
     ) -> Prompt:
         """The prompt for code; `failed` is the answer that it is to mend."""
         prompting = self._prompting
-        key = self._key(request.attempt, path=request.way, repair=repair)
+        task = self._task
+        key = PromptKey(
+            problem=task.problem,
+            target=task.target,
+            path=request.way,
+            attempt=request.attempt,
+            repair=repair,
+        )
+        # the key alone decides the seed: a resumed run asks the same, in any order (method.md 3.2);
+        # 31 bits, as servers do
+        hashed = hashlib.sha256(f"{self._run}\n{key.model_dump_json()}".encode())
         full = prompting.words == "full"
         return render(
-            self._task,
+            task,
             key,
             code=request.code,
             advice=request.advice,
@@ -164,27 +174,8 @@ class Proposer:
             words=prompting.words,
             prefill=prompting.prefill,
             recipe=request.technique.recipe if request.technique is not None else "",
-            seed=self._seed(key),
+            seed=int.from_bytes(hashed.digest()[:4]) >> 1,
         )
-
-    def _key(
-        self, attempt: int, *, path: tuple[str, ...] = (), repair: int = 0, ask: AskKind = "code"
-    ) -> PromptKey:
-        task = self._task
-        return PromptKey(
-            problem=task.problem,
-            target=task.target,
-            path=path,
-            attempt=attempt,
-            repair=repair,
-            ask=ask,
-        )
-
-    def _seed(self, key: PromptKey) -> int:
-        """hash(run, p, a, k) of method.md 3.2, and the rest of the key; 31 bits, as servers do."""
-        # the key alone decides the seed: a resumed run asks the same, in any order
-        text = f"{self._run}\n{key.model_dump_json()}"
-        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) >> 1
 
     def _warn(self, request: Request, verdict: SampleVerdict) -> None:
         """Note a failure, for later prompts of the same transition."""

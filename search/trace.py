@@ -161,10 +161,8 @@ class Trace:
             neighbours=lambda technique: self._recall(
                 "neighbours", technique, lambda: live.neighbours(technique)
             ),
-            examples=lambda source, target, code="": self._recall(
-                "examples",
-                f"{source} {target} {code and code_hash(code)}".rstrip(),
-                lambda: live.examples(source, target, code),
+            examples=lambda source, target: self._recall(
+                "examples", f"{source} {target}", lambda: live.examples(source, target)
             ),
             nearest=lambda code: self._recall(
                 "nearest", code_hash(code), lambda: live.nearest(code)

@@ -7,20 +7,13 @@ is decided elsewhere (executor.py).
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.graph import Example, KnownFailure, Neighbourhood, Successor
 from regraph_kg.models.prompt import Prompt, Reply
 
 T = TypeVar("T")
-
-
-class AskExamples(Protocol):
-    """Examples of a transition."""
-
-    def __call__(self, source: str, target: str, code: str = "", /) -> tuple[Example, ...]:
-        """Examples between two techniques: best first, or nearest to `code` first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +24,8 @@ class World:
     """
 
     neighbours: Callable[[str], Neighbourhood]  # technique id -> its successors
-    examples: AskExamples
+    examples: Callable[[str, str], tuple[Example, ...]]
+    """Two technique ids -> examples of the way between them, best first."""
     nearest: Callable[[str], tuple[Example, ...]]
     """Code -> the examples nearest to it; none where the graph has no embeddings."""
     failures: Callable[[str, str], tuple[KnownFailure, ...]]

@@ -16,9 +16,8 @@ from regraph_kg.bench.arms import Arm
 from regraph_kg.bench.plan import BenchChoice, BenchPlan, plan
 from regraph_kg.bench.run import BenchOrder, BenchSearch, RunningBench
 from regraph_kg.bench.tables import sections
-from regraph_kg.cli.parameters import Json, argument, notes_aside, option, print_json
+from regraph_kg.cli.parameters import Json, argument, option, print_json
 from regraph_kg.cli.progress import telling, transient
-from regraph_kg.cli.report import write_page
 from regraph_kg.cli.tables import PlainConsole, print_rows
 from regraph_kg.errors import BadInput
 from regraph_kg.models.bench import BenchResults, BenchRun, LeftOut
@@ -26,13 +25,11 @@ from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import FinalGrade, SearchChoice
 from regraph_kg.models.target import NEEDS, TARGETS, USUAL
 from regraph_kg.models.text import counted, times
-from regraph_kg.pages.render import bench_page
 from regraph_kg.runs.choice import usual_choice
 from regraph_kg.settings import Settings, read_settings
 
 CALLS = 24
 FOLDER = Path("bench")
-PAGE = "bench.html"
 
 
 def bench(  # noqa: PLR0913 (a command's options)
@@ -82,8 +79,7 @@ def bench(  # noqa: PLR0913 (a command's options)
 
     Each search leaves the problem's own examples out of the graph. Figures have 95 % intervals
     over problems, and differences are taken problem by problem. Results and traces are kept in
-    --into; the same command goes on with what was stopped, and writes results.json and bench.html
-    there.
+    --into; the same command goes on with what was stopped.
 
     An arm such as mcgs/shuffled-statistics is a control: the method, with a graph that knows
     less. What does as well as the whole graph shows what the graph was not needed for.
@@ -117,8 +113,6 @@ def bench(  # noqa: PLR0913 (a command's options)
         results = _run(order, planned)
     if not results.runs:
         raise BadInput(f"{into}: every search was left out: {results.left_out[-1].why}")
-    with notes_aside(as_json):
-        write_page(into / PAGE, bench_page(sections(results)))
     _show([results], as_json=as_json)
 
 

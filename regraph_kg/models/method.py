@@ -10,9 +10,9 @@ from pydantic import Field
 
 from regraph_kg.models.base import Frozen
 
-Retrieval = Literal["like", "best", "near"]
-"""Which examples a prompt shows: those on code like the present one and no others, the best of a
-transition (method.md 3), or those nearest to the present code by their embeddings."""
+Retrieval = Literal["like", "best"]
+"""Which examples a prompt shows: those on code like the present one and no others, or the best of a
+transition (method.md 3)."""
 Words = Literal["lean", "full"]
 """How much a prompt says: what a model of few parameters can hold, or all that is known.
 

@@ -9,8 +9,6 @@ from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import NAMES, Target
 
-AskKind = Literal["code", "thought"]  #: a prompt's object; only "code" is a unit of the budget
-
 
 class PromptKey(Frozen):
     """Identity of a search's prompt within its run; what recorded answers are keyed by.
@@ -26,7 +24,6 @@ class PromptKey(Frozen):
     path: tuple[str, ...]
     attempt: int = 0
     repair: int = 0
-    ask: AskKind = "code"
 
 
 def element(technique: str, sample: int) -> str:
@@ -104,7 +101,6 @@ class RecordedAnswer(Frozen):
     path: tuple[PathElement, ...]
     attempt: int = Field(default=0, ge=0)
     repair: int = Field(default=0, ge=0)
-    ask: AskKind = "code"
     text: str = Field(min_length=1)  # the full reply, code in one fenced block
     author: str = ""
     expect: Outcome | None = None  # the judge's expected outcome; only tests read it
@@ -117,5 +113,4 @@ class RecordedAnswer(Frozen):
             path=self.path,
             attempt=self.attempt,
             repair=self.repair,
-            ask=self.ask,
         )

@@ -107,10 +107,9 @@ class RunHeader(Frozen):
 
 
 class Cost(Frozen):
-    """Spent resources. A call is one budget unit; a thought, a token, a second are not."""
+    """Spent resources. A call is one budget unit; a token, a second are not."""
 
     calls: int = 0
-    thoughts: int = 0  #: calls that were not to yield code
     evaluations: int = 0
     prompt_tokens: int = 0
     output_tokens: int = 0
@@ -122,7 +121,6 @@ class Cost(Frozen):
         """Both together."""
         return Cost(
             calls=self.calls + other.calls,
-            thoughts=self.thoughts + other.thoughts,
             evaluations=self.evaluations + other.evaluations,
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,
             output_tokens=self.output_tokens + other.output_tokens,

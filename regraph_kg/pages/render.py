@@ -96,27 +96,23 @@ def runs_page(runs: Sequence[RunView]) -> str:
     """One page of these runs, side by side where they are several."""
     # the scripts draw the steps; all else stands in the page as text
     drawn = [{"title": run.title, "nodes": list(map(asdict, run.nodes))} for run in runs]
-    values = {"runs": runs, "data": as_data(drawn)}
-    return _page("runs.html", values, ["d3.min.js", "runs.js"])
-
-
-def bench_page(sections: Sequence[Any]) -> str:
-    """One page of bench results, as tables (regraph_kg/bench/tables.py)."""
-    return _page("bench.html", {"sections": sections}, [])
-
-
-def _page(name: str, values: Mapping[str, Any], assets: Sequence[str]) -> str:
-    scripts = list(map(_asset, assets))
-    style = _asset("page.css")
-    hashes = " ".join(map(_hash, scripts)) or "'none'"
+    scripts, style = [_asset("d3.min.js"), _asset("runs.js")], _asset("page.css")
     # the content security policy: a script that got in by a fault of ours would not run
     policy = (
-        f"default-src 'none'; script-src {hashes}; style-src {_hash(style)}; img-src data:;"
-        " connect-src 'none'; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src {' '.join(map(_hash, scripts))}; style-src {_hash(style)};"
+        " img-src data:; connect-src 'none'; base-uri 'none'; form-action 'none'"
     )
-    marked = {"scripts": list(map(Markup, scripts)), "style": Markup(style)}
-    template = _environment().get_template(name)
-    return template.render(**values, **marked, policy=policy)
+    return (
+        _environment()
+        .get_template("runs.html")
+        .render(
+            runs=runs,
+            data=as_data(drawn),
+            scripts=list(map(Markup, scripts)),
+            style=Markup(style),
+            policy=policy,
+        )
+    )
 
 
 def as_data(value: Any) -> Markup:

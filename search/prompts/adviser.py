@@ -28,7 +28,6 @@ from regraph_kg.search.prompts.examples import (
 )
 from regraph_kg.search.prompts.parts import Paragraph, Priority
 from regraph_kg.search.prompts.recipe import filled
-from regraph_kg.search.world import AskExamples
 
 NAME_CHARACTERS, SENTENCE_CHARACTERS = 100, 400
 """Limits for a technique's name and for each of its texts, which may be longer in a graph."""
@@ -42,17 +41,17 @@ class Adviser:
 
     def __init__(
         self,
-        examples: AskExamples,
+        examples: Callable[[str, str], tuple[Example, ...]],
         failures: "KnownFailures",
         prompting: Prompting,
         device: str = "",
     ) -> None:
-        """Examples of a transition, or of a transition and a code, are asked for once.
+        """Examples of a transition are asked for once.
 
         `device`: the device of this run's measurements.
         """
         # the graph is read as it was when the run began: examples stay the same ones
-        self._examples: AskExamples = cache(examples)
+        self._examples = cache(examples)
         self._failures = failures
         self._prompting = prompting
         self._device = device
@@ -90,9 +89,7 @@ class Adviser:
         # what is not shown is not asked of the store either
         if prompting.examples == 0:
             return []
-        near = (code,) if prompting.retrieval == "near" else ()
-        examples: tuple[Example, ...] = self._examples(source, technique, *near)
-        chosen = choose_examples(examples, prompting, code)
+        chosen = choose_examples(self._examples(source, technique), prompting, code)
         return examples_shown(chosen, prompting, device=self._device)
 
 

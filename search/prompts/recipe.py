@@ -42,9 +42,6 @@ _GENERAL = {
     "end": "",
     "kernel": "the kernel",
     "kernelname": "kernel",
-    "input": "a",
-    "launch": "the host function",
-    "block": "the threads of a block",
     "share": "the head of the loop to share out",
     "serial": "the head of the loop that one thread runs",
     "item": "i",
@@ -57,7 +54,6 @@ _GENERAL = {
     "grid": "<<<dim3((n + 255) / 256, rows), 256>>>",
     "fused": "sum = fmaf(a, b, sum);",
     "unfused": "sum += a * b;",
-    "index": "i",
     "inner": "the innermost loop",
     "vector": "the innermost loop whose iterations are independent",
     "simd": "#pragma omp simd",
@@ -107,7 +103,6 @@ def recipe_values(recipe: str, facts: Facts) -> dict[str, str]:
         "atomic": "" if threads else _atomic(facts, parallel),
         "clause": clause(parallel),
         "count": end_of(parallel) if parallel and parallel.start.isdigit() else "",
-        "index": parallel.variable if parallel else "",
         "simd": simd(vector),
         "reduction": clause(reducing),
         "collapse": collapse(facts, loops["collapsible"]),
@@ -162,7 +157,6 @@ def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
         "resized": [block.at for block in _resized(facts)],
         "kernel": [main.head_at] if main else [],
         "common": [top.at for top in _common(facts)],
-        "launch": [launch.at for launch in facts.main_launches],
     }
 
 
@@ -193,15 +187,9 @@ def _threads(
     facts: Facts, parallel: LoopFacts | None, threads: Sequence[GridNumber]
 ) -> dict[str, str]:
     """Values of words about threads: existing threads, or those to be made of a loop."""
-    main, launches = facts.main_kernel, facts.main_launches
+    main = facts.main_kernel
     name = main.name if main else ""
-    values = {
-        "block": _first(launch.block for launch in launches),
-        "kernel": name,
-        "kernelname": name,
-        "input": _first(main.inputs if main else ()),
-        "launch": _first(f"`{launch.function}`" for launch in launches if launch.function),
-    }
+    values = {"kernel": name, "kernelname": name}
     # a kernel has one number of its threads, or none
     for number in threads:
         lines = f"`int {number.name} = ..;` and `if ({number.name} < {number.end})`"

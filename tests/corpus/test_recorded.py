@@ -32,11 +32,6 @@ def split(recorded: str) -> tuple[str, Target]:
     return problem, target  # type: ignore[return-value]
 
 
-def codes(recorded: str) -> tuple[RecordedAnswer, ...]:
-    """Answers that are to be code, not thoughts."""
-    return tuple(answer for answer in answers(recorded) if answer.ask == "code")
-
-
 def test_there_are_recorded_answers_for_every_problem_and_target() -> None:
     assert set(RECORDED) == {f"{name}.{target}" for name in PROBLEMS for target in TARGETS}
 
@@ -62,7 +57,7 @@ def test_answers_are_found_by_their_key_and_name_known_techniques(recorded: str)
 @pytest.mark.parametrize("recorded", RECORDED)
 def test_answers_are_one_explained_code_block_with_the_entry_point(recorded: str) -> None:
     entry = load_problem(CORPUS / "problems" / split(recorded)[0]).entry
-    for answer in codes(recorded):
+    for answer in answers(recorded):
         said = answer.text.partition("```")[0].strip()
         code = parse(Reply(text=answer.text, finish="stop"), entry)
         assert said
@@ -71,7 +66,7 @@ def test_answers_are_one_explained_code_block_with_the_entry_point(recorded: str
 
 @pytest.mark.parametrize("recorded", RECORDED)
 def test_only_failed_answers_are_repaired_and_a_repair_passes(recorded: str) -> None:
-    expected = {(a.path, a.attempt, a.repair): a.expect for a in codes(recorded)}
+    expected = {(a.path, a.attempt, a.repair): a.expect for a in answers(recorded)}
     for (path, attempt, repair), outcome in expected.items():
         if repair:
             assert expected[path, attempt, repair - 1] is not Outcome.PASSED
@@ -80,19 +75,18 @@ def test_only_failed_answers_are_repaired_and_a_repair_passes(recorded: str) -> 
 
 @pytest.mark.parametrize("recorded", RECORDED)
 def test_the_answers_give_a_search_good_and_broken_choices(recorded: str) -> None:
-    outcomes = [a.expect for a in codes(recorded)]
+    outcomes = [a.expect for a in answers(recorded)]
     broken = [outcome for outcome in outcomes if outcome is not Outcome.PASSED]
-    assert len({a.text for a in codes(recorded)}) > len(outcomes) / 2
+    assert len({a.text for a in answers(recorded)}) > len(outcomes) / 2
     assert 0.05 < len(broken) / len(outcomes) < 0.5
     assert any(a.attempt for a in answers(recorded))
     assert any(a.repair for a in answers(recorded))
 
 
 @pytest.mark.parametrize("recorded", RECORDED)
-def test_methods_without_a_graph_have_ten_answers_and_ten_thoughts(recorded: str) -> None:
+def test_methods_without_a_graph_have_ten_answers(recorded: str) -> None:
     free = [a for a in answers(recorded) if not a.path and not a.repair]
-    assert [a.attempt for a in free if a.ask == "code"] == list(range(10))
-    assert [a.attempt for a in free if a.ask == "thought"] == list(range(10))
+    assert [a.attempt for a in free] == list(range(10))
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +105,7 @@ def quick(problem: Path) -> Problem:
 def sample(recorded: str, count: int) -> list[RecordedAnswer]:
     """A few that should pass and a few that should not, always the same ones."""
     rng = random.Random(recorded)
-    known = [a for a in codes(recorded) if a.expect]
+    known = [a for a in answers(recorded) if a.expect]
     right = [a for a in known if a.expect is Outcome.PASSED]
     wrong = [a for a in known if a.expect is not Outcome.PASSED]
     return [a for kind in (right, wrong) for a in rng.sample(kind, min(count, len(kind)))]
@@ -150,4 +144,4 @@ def gpu() -> None:
 @pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize("recorded", [name for name in RECORDED if name.endswith(".cuda")])
 def test_every_cuda_answer_ends_as_expected(recorded: str, judge: Judge) -> None:
-    assert_expected(recorded, [a for a in codes(recorded) if a.expect], judge)
+    assert_expected(recorded, [a for a in answers(recorded) if a.expect], judge)

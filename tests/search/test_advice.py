@@ -205,17 +205,6 @@ def test_a_transition_is_read_once_whatever_the_code() -> None:
     ]
 
 
-def test_the_nearest_examples_are_read_once_a_code() -> None:
-    reads = Reads()
-    adviser = reads.adviser(retrieval="near", known_failures=0)
-    for code in ("int a;", "int b;", "int a;"):
-        adviser("openmp/start", A, code)
-    assert reads.asked == [
-        ("openmp/start", "openmp/a", "int a;"),
-        ("openmp/start", "openmp/a", "int b;"),
-    ]
-
-
 def test_what_is_not_shown_is_not_read() -> None:
     reads = Reads()
     reads.adviser(known_failures=0, examples=0)("openmp/start", A, "int a;")

@@ -78,8 +78,6 @@ class Model:
         rng = hashed(self.seed, key.model_dump_json())
         if rng.random() < self.holes or key.attempt >= self.known:
             return None
-        if key.ask != "code":
-            return rng.choice(["Tile the loop.", "", "x " * 2000])
         way = ["start", *names(key)]
         if tuple(way[-2:]) in self.broken:
             return fenced(code("crashed", key))
@@ -127,9 +125,7 @@ class AnyOrder:
 
 
 def asks_for_code(effect: Effect) -> bool:
-    if not isinstance(effect, ModelRequest) or not isinstance(effect.prompt.key, PromptKey):
-        return False
-    return effect.prompt.key.ask == "code"
+    return isinstance(effect, ModelRequest)
 
 
 def judged(candidate: Candidate) -> EvalReport:
@@ -213,9 +209,8 @@ def check_account(run: Run, toy: Toy, records: list[SimulationRecord], ledger: L
     """What was spent is what was asked and judged, and it is in the records, once."""
     spent, limits = ledger.spent, run.head.limits
     costs = [step.cost for record in records for step in record.steps]
-    assert spent.calls == sum(key.ask == "code" for key in toy.asked) <= limits.calls
+    assert spent.calls == len(toy.asked) <= limits.calls
     assert spent.calls == sum(cost.calls for cost in costs)
-    assert spent.thoughts == sum(key.ask != "code" for key in toy.asked)
     assert spent.evaluations == len(toy.evaluated) == sum(cost.evaluations for cost in costs)
     under_way = run.head.parallel + run.head.parallel // 2
     assert spent.evaluations < (limits.evaluations or 10**6) + 2 * under_way

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.llm.ngrams import HashEmbedder
-from regraph_kg.search.run_record import read_header
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import start_embedded
 from tests.search.lab import (
@@ -24,7 +22,6 @@ from tests.search.lab import (
     wait_for,
     write_corpus,
 )
-from tests.search.toy import read
 from tests.stores import find_embedded
 
 ROOT = Path(__file__).parents[2]
@@ -92,34 +89,6 @@ def test_an_unknown_problem_is_bad_input_and_names_those_there_are(grown: Lab) -
     ended = grown.run("optimize", "nope")
     assert (ended.code, grown.traces()) == (2, [])
     assert "known: scale" in ended.err
-
-
-@pytest.mark.parametrize("method", ["mcgs", "mcgs-paper"])
-def test_examples_may_be_those_nearest_to_the_code(grown: Lab, method: str) -> None:
-    embedder = HashEmbedder()
-    list(grown.store.embed(embedder.space, embedder.embed))
-    words = (
-        "--set",
-        "prompt.words=full",
-        "--set",
-        "prompt.retrieval=near",
-        "--method",
-        method,
-        "--json",
-    )
-    first, again = grown.optimize(*words), grown.optimize(*words)
-    assert first.code == again.code == 0
-    assert json.loads(first.out)["best_code"] == json.loads(again.out)["best_code"]
-    for path in grown.traces():
-        header = read_header(path)
-        assert header.prompting.retrieval == "near"
-        read_examples = [line for line in read(path) if line.event == "examples"]
-        codes = {line.key.split()[-1] for line in read_examples}
-        assert len(codes) > 1
-        assert all(len(line.key.split()) == 3 for line in read_examples)
-        assert all(line.value[0]["similarity"] is not None for line in read_examples)
-    resumed = grown.optimize("--resume", str(path), "--json")
-    assert json.loads(resumed.out)["best_code"] == json.loads(first.out)["best_code"]
 
 
 def test_the_standard_method_needs_no_graph_and_says_what_is_not_recorded(lab: Lab) -> None:

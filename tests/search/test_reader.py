@@ -96,7 +96,7 @@ def test_device_and_excluded_problem_go_into_every_question() -> None:
     given = {"device": "cpu", "exclude_problem": "matmul"}
     assert store.asked == [
         ("openmp/start", given),
-        ("openmp/start", "openmp/a", given | {"near": None, "limit": OVERSAMPLED * SHOWN}),
+        ("openmp/start", "openmp/a", given | {"limit": OVERSAMPLED * SHOWN}),
         ("openmp/start", "openmp/a", {"exclude_problem": "matmul", "limit": KNOWN}),
         ("openmp", given),
     ]
@@ -120,7 +120,7 @@ def test_the_nearest_examples_of_the_target_anywhere_are_told_once() -> None:
     assert store.asked == [(vector, given)]
 
 
-def test_examples_near_the_code_are_asked_in_the_graphs_own_space() -> None:
+def test_nearest_examples_are_asked_for_in_the_graphs_own_space() -> None:
     store, opened = Store(), list[EmbeddingSpace]()
 
     def open_embedder(space: EmbeddingSpace) -> HashEmbedder:
@@ -129,21 +129,22 @@ def test_examples_near_the_code_are_asked_in_the_graphs_own_space() -> None:
 
     reader = GraphReader(Opened(store), "cpu", None, open_embedder)
     for code in ("int a;", "int b;"):
-        reader.examples("openmp/start", "openmp/a", code)
-    near = [asked[2]["near"] for asked in store.asked if len(asked) == 3]
+        reader.nearest(code, 1)
     expected = HashEmbedder().embed(["int a;", "int b;"])
-    assert near == [Vector(HASHED, packed, "code") for packed in expected]
+    assert [asked[0] for asked in store.asked] == [
+        Vector(HASHED, packed, "code") for packed in expected
+    ]
     assert opened == [HASHED]
 
 
 @pytest.mark.parametrize("space", [None, HASHED])
-def test_without_embeddings_examples_come_best_first(space: EmbeddingSpace | None) -> None:
+def test_without_embeddings_nothing_is_nearest(space: EmbeddingSpace | None) -> None:
     """None in the graph, or nothing that could make them."""
     store = Store(space=space)
     open_embedder = None if space else lambda space: pytest.fail("nothing to compare with")
     reader = GraphReader(Opened(store), "cpu", None, open_embedder)
-    reader.examples("openmp/start", "openmp/a", "int a;")
-    assert store.asked[-1][2]["near"] is None
+    assert reader.nearest("int a;", 1) == ()
+    assert store.asked == []
 
 
 def test_a_store_that_is_lost_is_asked_once() -> None:

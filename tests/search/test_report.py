@@ -85,7 +85,6 @@ def test_how_near_the_roof_a_search_came_is_told_where_it_is_known() -> None:
 def test_the_table_tells_every_cost() -> None:
     cost = Cost(
         calls=23,
-        thoughts=4,
         evaluations=1,
         prompt_tokens=12345,
         output_tokens=678,
@@ -94,7 +93,7 @@ def test_the_table_tells_every_cost() -> None:
         joules=1234.5,
     )
     told = rows(printed(summary(cost=cost, active_seconds=120.0)))
-    assert told["calls"] == "23 of 24, in 20 iterations; 4 more calls for thoughts"
+    assert told["calls"] == "23 of 24, in 20 iterations"
     assert told["tokens"] == "12345 in, 678 out"
     assert told["time"] == "2 min: model 1.5 min, judge 12.3 s (1 evaluation)"
     assert told["energy"] == "1.23 kJ of the GPU while it judged"

@@ -183,7 +183,7 @@ class Toy:
             name, tuple(self._successors.get(one, successor(one)) for one in following)
         )
 
-    def examples(self, source: str, target: str, code: str = "", /) -> tuple[Example, ...]:
+    def examples(self, source: str, target: str) -> tuple[Example, ...]:
         return (example(source, target),)
 
     def complete(self, prompt: Prompt) -> Reply:
@@ -215,21 +215,6 @@ def says(**levels: float | str) -> Script:
 
     def answer(key: PromptKey) -> str | None:
         level = levels.get("_".join(names(key)))
-        return None if level is None else fenced(code(level, key.attempt))
-
-    return answer
-
-
-def thinks(*levels: float | str | None, thought: Callable[[int], str | None]) -> Script:
-    """A model whose k-th code is `levels[k]`, the last of them for ever; None: not recorded.
-
-    Its k-th thought is `thought(k)`.
-    """
-
-    def answer(key: PromptKey) -> str | None:
-        if key.ask == "thought":
-            return thought(key.attempt)
-        level = levels[min(key.attempt, len(levels) - 1)]
         return None if level is None else fenced(code(level, key.attempt))
 
     return answer
