@@ -93,6 +93,7 @@ def test_no_method_stumbles_over_a_model_that_echoes_its_prompt(lab: Lab, method
 
 def test_code_that_is_judged_and_fails_says_how(lab: Lab) -> None:
     """A real compiler and judge: the entry defined twice, wrong, crashing, declared only, in C."""
+    lab.judge_live()
     head = SERIAL.partition("{")[0]
     answers = [
         fenced(FAST + SLOW),

@@ -10,9 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regraph_kg.backends.statistics import RowKey, successor
-from regraph_kg.bench.figures import log_speedup, starts
 from regraph_kg.bench.run import read_answers
-from regraph_kg.models.bench import BenchRun
 from regraph_kg.models.evaluation import (
     Candidate,
     EvalReport,
@@ -31,7 +29,6 @@ from regraph_kg.search.harvest import harvest
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.sample import SampleVerdict, Verdicts
 from regraph_kg.search.world import Evaluate
-from tests.bench.made_runs import bench_run
 from tests.search import test_harvest as traced
 from tests.search.toy import TASK, code, example, fenced, header, judge, technique
 
@@ -142,13 +139,6 @@ class TestWhatABrokenClockMeasured:
         assert run.best.path == ("openmp/a",)
         written = run.records[0].model_dump_json().replace('"speedup":2.0', f'"speedup":{ABSURD}')
         assert SimulationRecord.model_validate_json(written).steps[0].speedup is None
-
-    def test_an_old_bench_has_it_for_no_answer(self) -> None:
-        was = bench_run(speedup=2.0, start=1.5).model_dump()
-        broken = BenchRun.model_validate(was | {"speedup": ABSURD, "start": ABSURD})
-        assert log_speedup(broken) == 0
-        assert not broken.improved
-        assert starts([broken]) == []
 
     @pytest.mark.parametrize(
         ("seconds", "before", "interval"),
