@@ -239,7 +239,6 @@ def test_examples_with_code_come_first_and_a_model_is_shown_no_others(
     reader = GraphReader(lambda: open_store(store_settings), H200, None, lambda _: embedder)
     with closing(reader):
         assert [example.problem for example in reader.examples(*PAIR)] == ["p2"]
-        assert [example.problem for example in reader.examples(*PAIR, "int x;")] == ["p2"]
         assert {one.problem for one in reader.nearest("int x;", 5)} == {"p2"}
         assert {failure.problem for failure in reader.failures(TILING, COALESCING)} == {"p2"}
         (next_,) = reader.neighbours("cuda/start").successors
