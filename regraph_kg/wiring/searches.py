@@ -87,7 +87,7 @@ class OpenSearches:
 
         `at_once`: how many candidates the judge takes.
         """
-        self._settings, self.model, self._judge, self._at_once = settings, model, judge, at_once
+        self._settings, self._model, self._judge, self._at_once = settings, model, judge, at_once
         self._callers, self._judges = callers, judges
 
     @contextmanager
@@ -105,7 +105,7 @@ class OpenSearches:
         find = find_problem if settings.workers else good_problem
         problem = find(settings, choice.problem)
         with ExitStack() as stack:
-            model = self.model
+            model = self._model
             if model is None:  # recorded answers are those of one problem
                 model = language_model(settings, choice.model, problem.name, choice.target)
                 stack.callback(model.close)
@@ -118,28 +118,19 @@ class OpenSearches:
                 stack.callback(executor.close)
             yield OpenSearch(dry.task, dry.header, ours, model, executor, trace_key(settings))
 
-    def finish(self, then: str) -> None:
-        """Publish the prompts by file; raises `AnswersPending` if there are any."""
-        if self.model is not None:
-            self.model.finish(then)
-
 
 @contextmanager
-def open_searches(
-    settings: Settings, choice: SearchChoice, *, together: bool = False
-) -> Iterator[OpenSearches]:
+def open_searches(settings: Settings, choice: SearchChoice) -> Iterator[OpenSearches]:
     """Open the shared parts of searches that equal `choice` but for their problems.
 
-    `together`: they go on at the same time, in threads, and take turns. An exception ends calls
-    and evaluations at once; waiting searches get a `CancelledError`, `ModelError` or `ToolError`.
+    They take turns. An exception ends calls and evaluations at once; waiting searches get a
+    `CancelledError`, `ModelError` or `ToolError`.
     """
     is_recorded = choice.model.is_recorded
     model = None if is_recorded else any_model(settings, choice.model)
     with ExitStack() as stack:
         staff = stack.enter_context(ExitStack())  # closes last, after judges and model
         at_once = 1 if _single_threaded(choice) else choice.parallel
-        if together:  # while one search asks its model, another may have code judged
-            at_once = max(2, choice.parallel)
         judge, at_once = stack.enter_context(open_judges(settings, choice.target, at_once))
         if model is not None:
             stack.callback(model.close)
