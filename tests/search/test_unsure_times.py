@@ -1,15 +1,12 @@
 """A time that is not known wins nowhere: no state, no answer, no figure, whatever its outcome."""
 
 import math
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regraph_kg.backends.statistics import RowKey, successor
 from regraph_kg.bench.run import read_answers
 from regraph_kg.models.evaluation import (
     Candidate,
@@ -19,7 +16,6 @@ from regraph_kg.models.evaluation import (
     Rivalry,
     code_hash,
 )
-from regraph_kg.models.graph import EFFECT_SCALE, Example
 from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.models.trajectory import Measurement
@@ -30,7 +26,7 @@ from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.sample import SampleVerdict, Verdicts
 from regraph_kg.search.world import Evaluate
 from tests.search import test_harvest as traced
-from tests.search.toy import TASK, code, example, fenced, header, judge, technique
+from tests.search.toy import TASK, code, fenced, header, judge
 
 GOOD = Interval(low=1.9, high=2.1)
 ABSURD = 1_117_370_881.0
@@ -158,17 +154,3 @@ class TestWhatABrokenClockMeasured:
             effect_interval=interval,
         )
         assert one.effect is None
-
-    def test_a_row_of_an_old_graph_gains_nothing(self) -> None:
-        gains = EFFECT_SCALE * 30
-        rows = {
-            RowKey("d"): Counter(tried=1, verified=1, sum_log2_effect=gains),
-            RowKey("other"): Counter(tried=1, verified=1, sum_log2_effect=EFFECT_SCALE),
-        }
-        believed = successor(technique("a"), rows, "d")
-        assert (believed.sum_log2_effect, believed.sum_log2_elsewhere) == (0, EFFECT_SCALE)
-
-    def test_an_example_of_an_old_graph_has_no_effect(self) -> None:
-        known = example("openmp/start", "openmp/a")
-        stored = asdict(known) | {"verified_on": ["d"], "effects": [ABSURD], "effect": ABSURD}
-        assert Example.read(stored).seen_from("d") is None
