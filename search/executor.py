@@ -47,20 +47,21 @@ class Alone:
 
 
 class Threads:
-    """Does `callers` calls of the model and `judges` evaluations at once, in threads of its own."""
+    """Does several effects at once: calls of the model in `callers`, evaluations in `judges`."""
 
-    def __init__(self, world: World, callers: int, judges: int) -> None:
-        self._world = world
-        self._callers = ThreadPoolExecutor(callers, "model")
-        self._judges = ThreadPoolExecutor(judges, "judge")
+    def __init__(
+        self, world: World, callers: ThreadPoolExecutor, judges: ThreadPoolExecutor
+    ) -> None:
+        # pools apart: a slow judge must not keep the model from answering
+        self._world, self._callers, self._judges = world, callers, judges
         self._ended: queue.SimpleQueue[Future[Finished]] = queue.SimpleQueue()
         self._since = time.monotonic()
 
     def start(self, effect: Effect) -> None:
         """Submit it to the model's or the judge's threads."""
         workers = self._callers if isinstance(effect, ModelRequest) else self._judges
-        # pools apart: a slow judge must not keep the model from answering
-        workers.submit(self._do, effect).add_done_callback(self._ended.put)
+        done = workers.submit(lambda: Finished(effect, result(self._world, effect)))
+        done.add_done_callback(self._ended.put)
 
     def finish(self) -> Finished:
         """The next that ends; raises what it raised."""
@@ -70,16 +71,6 @@ class Threads:
     def seconds(self) -> float:
         """Seconds since it was made."""
         return time.monotonic() - self._since
-
-    def close(self) -> None:
-        """Begin nothing more and wait for what is under way: end models and judges first."""
-        for workers in (self._callers, self._judges):
-            workers.shutdown(wait=False, cancel_futures=True)
-        for workers in (self._callers, self._judges):
-            workers.shutdown(wait=True)
-
-    def _do(self, effect: Effect) -> Finished:
-        return Finished(effect, result(self._world, effect))
 
 
 def shared(live: World, callers: ThreadPoolExecutor, judges: ThreadPoolExecutor) -> World:

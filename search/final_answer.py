@@ -16,6 +16,7 @@ from regraph_kg.models.run import (
     RunSummary,
     SimulationRecord,
     StepRecord,
+    Stopped,
     TakenBack,
     Task,
 )
@@ -92,9 +93,13 @@ def better(best: Final | None, other: Final) -> Final | None:
 
 
 def summarise(
-    header: RunHeader, records: Sequence[SimulationRecord], answer: Answer, ledger: Ledger
+    header: RunHeader,
+    records: Sequence[SimulationRecord],
+    answer: Answer,
+    ledger: Ledger,
+    stopped: Stopped | None = None,
 ) -> RunSummary:
-    """The summary of a run."""
+    """The summary of a run; it `stopped` by a limit of the `ledger`, if nothing else is said."""
     # a screening of code that an earlier step made is no sample of its own
     steps = [step for step in _steps(records) if not step.fell]
     return RunSummary(
@@ -125,7 +130,7 @@ def summarise(
         toolchain=header.toolchain,
         excluded=header.excluded,
         guarantee=header.guarantee,
-        stopped=ledger.stopped or "exhausted",
+        stopped=stopped or ledger.stopped or "exhausted",
         roof=ledger.roof.reached,
         declined=_commonest(step.diagnosis for step in reversed(steps) if step.declined) or "",
     )

@@ -49,14 +49,10 @@ class Ledger:
         self.roof = RoofWatch()
         self.under_way = 0  # calls that have begun and not ended
         self._unreadable = 0
-        self._settled: Stopped | None = None
 
     @property
     def stopped(self) -> Stopped | None:
-        """The limit that is reached, or why the search was settled; None while it goes on."""
-        # a search that had enough keeps its reason, though calls in flight may reach a limit
-        if self._settled:
-            return self._settled
+        """The limit that is reached; None while it goes on."""
         limits, spent = self.limits, self.spent
         tokens = spent.prompt_tokens + spent.output_tokens
         if limits.seconds is not None and self.seconds >= limits.seconds:
@@ -74,11 +70,6 @@ class Ledger:
         """Calls that may still be asked for; those under way are taken off."""
         # calls under way will be paid: they are promised already
         return 0 if self.stopped else self.limits.calls - self.spent.calls - self.under_way
-
-    def settle(self, why: Stopped) -> None:
-        """No further call is wanted, though the limits would allow it. The first reason stays."""
-        if self.stopped is None:
-            self._settled = why
 
     def judged(self, report: EvalReport) -> None:
         """A verdict came in."""

@@ -197,14 +197,9 @@ def launched(answer: MendedCode, launch: NewLaunch) -> MendedCode | None:
         # a grid of no blocks is an error of CUDA, and nothing was to be done
         edits.append((start.start_byte, start.start_byte, f"{{ if ({launch.count} > 0) "))
         edits.append((start.end_byte, start.end_byte, " }"))
-    note = f"{launch.kernel} launched by {launch.new}"
-    return MendedCode(_edited(answer.code, edits), (*answer.done, note))
-
-
-def _edited(code: str, edits: list[tuple[int, int, str]]) -> str:
-    """The code with each (first byte, last byte, text) put in."""
-    content, parts, at = code.encode("utf-8", "replace"), list[bytes](), 0
+    content, parts, at = answer.code.encode("utf-8", "replace"), list[bytes](), 0
     for first, last, new in sorted(edits):
         parts += [content[at:first], new.encode()]
         at = last
-    return b"".join([*parts, content[at:]]).decode("utf-8", "replace")
+    code = b"".join([*parts, content[at:]]).decode("utf-8", "replace")
+    return MendedCode(code, (*answer.done, f"{launch.kernel} launched by {launch.new}"))

@@ -89,7 +89,6 @@ def started(task: Task, executor: Executor, ledger: Ledger) -> tuple[Task, Itera
                 sample=0,
                 outcome=report.outcome,
                 speedup=report.sure_speedup,
-                gain=None,
                 cost=cost,
                 code=code,
                 diagnosis=report.diagnosis,

@@ -34,7 +34,7 @@ from regraph_kg.models.run import (
     Stopped,
 )
 from regraph_kg.search.final_answer import Answer, Final, better, finalists, summarise
-from regraph_kg.search.ledger import Ledger, RoofWatch
+from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import read_settings
 
 # `RunHeader.schema_version`.
@@ -346,16 +346,15 @@ class RunRecord:
     def summary(self) -> RunSummary:
         """The summary that `regraph optimize` prints; no code where there is no answer."""
         ledger = Ledger(self.header.limits)
-        # where calls ran out the search wrote no reason
-        ledger.settle(self.stopped or "calls")
-        ledger.spent, ledger.seconds, ledger.roof = self.cost, self.seconds, RoofWatch()
+        ledger.spent, ledger.seconds = self.cost, self.seconds
         for report in self.reports.values():
             ledger.judged(report)
         answer = Answer((), "", None)
         if self.answer is not None:
             step, measured = self.answer
             answer = Answer(step.path, step.code or "", measured)
-        return summarise(self.header, self.records, answer, ledger)
+        # where calls ran out the search wrote no reason
+        return summarise(self.header, self.records, answer, ledger, self.stopped or "calls")
 
 
 def place_of(step: StepRecord) -> tuple[tuple[str, ...], int]:

@@ -18,7 +18,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 from regraph_kg.bench import results
-from regraph_kg.bench.arms import Arm
 from regraph_kg.bench.run import BenchOrder, BenchSearch
 from regraph_kg.errors import BadInput
 from regraph_kg.models.bench import BenchProblem, BenchResults, LeftOut
@@ -36,16 +35,6 @@ _CORES_A_LOOK = 4  # a check uses a core or two, and the machine does other work
 
 
 @dataclass(frozen=True, slots=True)
-class BenchChoice:
-    """The choice of a bench besides that of its searches."""
-
-    problems: tuple[str, ...]  # names or folders; none: all that are shipped
-    arms: tuple[Arm, ...]
-    targets: tuple[Target, ...]
-    seeds: int
-
-
-@dataclass(frozen=True, slots=True)
 class BenchPlan:
     """The searches in order, target by target, and the results so far."""
 
@@ -59,17 +48,16 @@ class BenchPlan:
         return tuple(search for search in self.searches if search.place not in finished)
 
 
-def plan(order: BenchOrder, choice: BenchChoice, tell: Tell) -> BenchPlan:
-    """The bench of `choice`, with the results in its folder.
+def plan(order: BenchOrder, tell: Tell) -> BenchPlan:
+    """The bench of `order`, with the results in its folder.
 
     Raises `BadInput` where no good problem is left, the graph holds no first step, or the folder
     is another bench's.
     """
-    settings = order.settings
     problems: list[BenchProblem] = []
     left_out: list[LeftOut] = []
-    for target in choice.targets:
-        looked = _looked_at(settings, choice.problems, target, tell)
+    for target in order.targets:
+        looked = _looked_at(order.settings, order.problems, target, tell)
         good = [one for one in looked if isinstance(one, BenchProblem)]
         bad = [one for one in looked if isinstance(one, LeftOut)]
         if not good:
@@ -80,24 +68,26 @@ def plan(order: BenchOrder, choice: BenchChoice, tell: Tell) -> BenchPlan:
     searches = tuple(
         BenchSearch(problem.name, problem.address, problem.target, arm, seed)
         for problem in problems
-        for seed in range(choice.seeds)
-        for arm in choice.arms
+        for seed in range(order.seeds)
+        for arm in order.arms
     )
     _require_graph(order, searches)
+    with open_judge(order.settings) as judge:
+        machine = {target: judge.hardware(target) for target in order.targets}
     begun = BenchResults(
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         version=version("regraph-kg"),
         command=shlex.join(order.command),
-        suite="chosen" if choice.problems else "shipped",
+        suite="chosen" if order.problems else "shipped",
         model=str(order.choice.model),
         calls=order.choice.limits.calls,
         final=order.choice.final,
         prompting=order.choice.prompting.changed,
-        arms=tuple(map(str, choice.arms)),
-        seeds=choice.seeds,
-        machine=_machine(settings, choice.targets),
+        arms=tuple(map(str, order.arms)),
+        seeds=order.seeds,
+        machine=machine,
         # A bench that reads no graph may go on whatever becomes of it.
-        graph=_graph(settings) if any(arm.reads for arm in choice.arms) else {},
+        graph=_graph(order.settings) if any(arm.reads for arm in order.arms) else {},
         problems=tuple(problems),
         left_out=tuple(left_out),
     )
@@ -167,11 +157,6 @@ def _require_graph(order: BenchOrder, searches: Sequence[BenchSearch]) -> None:
             settings=usual_settings(search.arm.method),
         )
         require_graph(order.settings, choice)
-
-
-def _machine(settings: Settings, targets: Sequence[Target]) -> dict[Target, str]:
-    with open_judge(settings) as judge:
-        return {target: judge.hardware(target) for target in targets}
 
 
 def _graph(settings: Settings) -> dict[str, str]:

@@ -7,11 +7,10 @@ store, compiler) ends the bench; a fault of one problem leaves it out. Not here:
 
 import shlex
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_EXCEPTION,
     CancelledError,
-    Future,
     ThreadPoolExecutor,
     wait,
 )
@@ -25,7 +24,7 @@ from regraph_kg.bench.null_graphs import shown
 from regraph_kg.errors import BadInput, Environment, Interrupted
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.models.bench import BenchAnswer, BenchResults, BenchRun, LeftOut
-from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
+from regraph_kg.models.evaluation import Outcome, code_hash
 from regraph_kg.models.run import RunSummary, SearchChoice, StepRecord, Task
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
@@ -68,12 +67,16 @@ Ended = Callable[[BenchSearch, BenchRun | LeftOut], None]
 
 @dataclass(frozen=True, slots=True)
 class BenchOrder:
-    """The settings of a bench and its folder. `choice` holds what all searches share."""
+    """What a bench is to compare, and where. `choice` holds what all searches share."""
 
     settings: Settings
     choice: SearchChoice
     folder: Path
     command: Sequence[str]
+    problems: tuple[str, ...]  # names or folders; none: all that are shipped
+    arms: tuple[Arm, ...]
+    targets: tuple[Target, ...]
+    seeds: int
 
 
 class RunningBench:
@@ -96,7 +99,11 @@ class RunningBench:
         ):
             begun = [threads.submit(self._search, shared, search) for search in remaining]
             try:
-                _first_error(wait(begun, return_when=FIRST_EXCEPTION).done)
+                ended = wait(begun, return_when=FIRST_EXCEPTION).done
+                errors = [error for future in ended if (error := future.exception()) is not None]
+                # a cancellation only follows from another error
+                for error in sorted(errors, key=lambda error: isinstance(error, CancelledError)):
+                    raise error
             except BaseException:
                 # what has not begun would find model and judge closed
                 for future in begun:
@@ -123,9 +130,15 @@ class RunningBench:
         """Run one search and keep its result; a problem that cannot be searched is left out."""
         folder = self._order.folder / "runs" / job.folder
         make_folder(folder)
+
+        def graph_shown(world: World) -> World:
+            # what a control takes from the graph is drawn anew for each seed and problem
+            lot = f"{job.seed} {job.problem}"
+            return shown(world, job.arm.graph, start_id(job.target), lot)
+
         try:
             with (
-                shared.search(self._choice(job), self._graph_shown(job)) as search,
+                shared.search(self._choice(job), graph_shown) as search,
                 _resumed(search, folder) as run,
             ):
                 for _ in run.records():
@@ -156,15 +169,13 @@ class RunningBench:
             parallel=1,
         )
 
-    def _graph_shown(self, job: BenchSearch) -> Callable[[World], World]:
-        """What a control takes from the graph; drawn anew for each seed and problem."""
-        lot = f"{job.seed} {job.problem}"
-        return lambda world: shown(world, job.arm.graph, start_id(job.target), lot)
-
     def _result(
         self, job: BenchSearch, run: RunRecord, summary: RunSummary, task: Task
     ) -> BenchRun:
-        header, begun = run.header, _start_report(run, task)
+        header = run.header
+        port = started_from(task, lambda code: run.reports.get(code_hash(code))).port
+        # None: it began with the serial code
+        begun = run.reports.get(code_hash(port.whole(port.start))) if port else None
         return BenchRun(
             problem=job.problem,
             target=job.target,
@@ -239,16 +250,3 @@ def _answer(step: StepRecord, record: RunRecord) -> BenchAnswer:
         speedup=None if step.outcome is Outcome.UNCHANGED else speedup,
         technique=step.technique or "",
     )
-
-
-def _start_report(record: RunRecord, task: Task) -> EvalReport | None:
-    """The report on the program that a search began with; None: it was the serial code."""
-    begun = started_from(task, lambda code: record.reports.get(code_hash(code)))
-    return record.reports.get(code_hash(begun.start)) if begun.port else None
-
-
-def _first_error(ended: Iterable["Future[None]"]) -> None:
-    """Raise the first error of the searches, before cancellations that follow from it."""
-    errors = [error for future in ended if (error := future.exception()) is not None]
-    for error in sorted(errors, key=lambda error: isinstance(error, CancelledError)):
-        raise error

@@ -13,7 +13,7 @@ from rich.progress import MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from regraph_kg.bench import arms as bench_arms
 from regraph_kg.bench import results as results_file
 from regraph_kg.bench.arms import Arm
-from regraph_kg.bench.plan import BenchChoice, BenchPlan, plan
+from regraph_kg.bench.plan import BenchPlan, plan
 from regraph_kg.bench.run import BenchOrder, BenchSearch, RunningBench
 from regraph_kg.bench.tables import sections
 from regraph_kg.cli.parameters import Json, argument, option, print_json
@@ -100,15 +100,18 @@ def bench(  # noqa: PLR0913 (a command's options)
     unknown = next((name for name in target or () if name not in TARGETS), None)
     if unknown is not None:
         raise BadInput(f"--target {unknown}: know {', '.join(TARGETS)}")
-    bench_choice = BenchChoice(
+    order = BenchOrder(
+        settings,
+        choice,
+        into,
+        ("regraph", *sys.argv[1:]),
         tuple(problems or ()),
         tuple(dict.fromkeys(map(Arm.parse, arm or bench_arms.USUAL))),
         tuple(name for name in TARGETS if name in (target or [USUAL])),
         seeds,
     )
-    order = BenchOrder(settings, choice, into, ("regraph", *sys.argv[1:]))
     with results_file.locked(into), telling() as say:
-        planned = plan(order, bench_choice, say)
+        planned = plan(order, say)
         say("")
         results = _run(order, planned)
     if not results.runs:

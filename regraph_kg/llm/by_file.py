@@ -57,7 +57,9 @@ class BatchModel:
     def complete(self, prompt: Prompt) -> Reply:
         """The answer that a file holds, or a Reply that is "pending": noted, to be asked."""
         body = question(prompt, self._model, self._options)
-        request = _request_id(body, prompt.key.attempt)
+        # equal for equal questions, in whichever order a body was built
+        asked = json.dumps([FORMAT, prompt.key.attempt, body], sort_keys=True)
+        request = f"regraph-{hashlib.sha256(asked.encode()).hexdigest()[:40]}"
         with self._lock:
             if request in self._answers.replies:
                 reply = self._answers.replies[request]
@@ -158,13 +160,6 @@ def batch_status(folder: Path) -> BatchStatus:
         failure=next(iter(failures), ""),
         answered=len(answers.replies),
     )
-
-
-def _request_id(body: object, attempt: int) -> str:
-    """The id of a request, equal for equal questions; at most 64 plain characters."""
-    # sorted: the id must not hang on the order in which a body was built
-    asked = json.dumps([FORMAT, attempt, body], sort_keys=True)
-    return f"regraph-{hashlib.sha256(asked.encode()).hexdigest()[:40]}"
 
 
 @contextmanager

@@ -155,7 +155,7 @@ class StepRecord(Frozen):
     not apply to the code; UNCHANGED where it gave the code that it was to change."""
     speedup: Annotated[float | None, AfterValidator(possible_speedup)]
     """Over the serial code, screened: `EvalReport.sure_speedup`; None unless it is known."""
-    gain: float | None  #: log gain of the step itself, where the method learns such
+    gain: float | None = None  #: log gain of the step itself, where the method learns such
     cost: Cost
     code: str | None
     """The file that the answer's last code makes, mended; None where it held none, or nothing new.

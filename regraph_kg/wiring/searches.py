@@ -79,15 +79,11 @@ class OpenSearches:
         settings: Settings,
         model: LanguageModel | None,
         judge: "Evaluator",
-        at_once: int,
         callers: ThreadPoolExecutor,
         judges: ThreadPoolExecutor,
     ) -> None:
-        """Use `open_searches`. `model` is None where each problem has its own.
-
-        `at_once`: how many candidates the judge takes.
-        """
-        self._settings, self._model, self._judge, self._at_once = settings, model, judge, at_once
+        """Use `open_searches`. `model` is None where each problem has its own."""
+        self._settings, self._model, self._judge = settings, model, judge
         self._callers, self._judges = callers, judges
 
     @contextmanager
@@ -111,12 +107,12 @@ class OpenSearches:
                 stack.callback(model.close)
             dry = stack.enter_context(_reading(settings, choice, problem, self._judge, model))
             world = graph_shown(dry.world) if graph_shown else dry.world
-            ours = shared(world, self._callers, self._judges)
-            executor: Executor = Alone(ours)
-            if not _single_threaded(choice):
-                executor = Threads(ours, callers=choice.parallel, judges=self._at_once)
-                stack.callback(executor.close)
-            yield OpenSearch(dry.task, dry.header, ours, model, executor, trace_key(settings))
+            executor: Executor = Threads(world, self._callers, self._judges)
+            if _single_threaded(choice):
+                # a bench has many of these, which take turns
+                world = shared(world, self._callers, self._judges)
+                executor = Alone(world)
+            yield OpenSearch(dry.task, dry.header, world, model, executor, trace_key(settings))
 
 
 @contextmanager
@@ -138,7 +134,7 @@ def open_searches(settings: Settings, choice: SearchChoice) -> Iterator[OpenSear
         judges = ThreadPoolExecutor(at_once, "judge")
         for threads in (callers, judges):
             staff.callback(threads.shutdown, cancel_futures=True)
-        yield OpenSearches(settings, model, judge, at_once, callers, judges)
+        yield OpenSearches(settings, model, judge, callers, judges)
 
 
 @contextmanager

@@ -43,7 +43,12 @@ def beginning(code: str, entries: Sequence[str], recipe: str = "") -> str:
         for node in walk(tree_of(code).root)
         if node.type == "function_definition" and (body := node.child_by_field_name("body"))
     ]
-    working = (body for node, body in defined if _works(node, body))
+    # it does the work: it is a kernel or has a loop
+    working = (
+        body
+        for node, body in defined
+        if any(inner.type == "__global__" or inner.type in LOOPS for inner in walk(node))
+    )
     named = (body for node, body in defined if _name(node) in entries)
     body = next(working, None) or next(named, None)
     if body is None:
@@ -87,12 +92,6 @@ def remainder(code: str, recipe: str) -> str:
     ending = indent(ending, lines_up_to(code, loop.start_byte)[1])
     ending = ending.replace(BODY, text(loop.child_by_field_name("body")))
     return f"\n{ending}{source[loop.end_byte :].decode()}"
-
-
-def _works(function: Node, body: Node) -> bool:
-    """Whether a function does the work: it is a kernel or has a loop."""
-    kernel = any(node.type == "__global__" for node in walk(function))
-    return kernel or any(node.type in LOOPS for node in walk(body))
 
 
 def _name(function: Node) -> str:

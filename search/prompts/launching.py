@@ -61,10 +61,10 @@ def _parameter_values(kernel: Node | None, calls: Sequence[Node]) -> dict[str, s
         return {}
     pairs = zip(declarators, arguments(calls[0]), strict=True)
     plain = ((head, item) for head, item in pairs if head is not None and head.type == "identifier")
-    return {text(head): operand(text(item)) for head, item in plain if not _has_effect(item)}
-
-
-def _has_effect(value: Node) -> bool:
-    """Whether an expression has side effects, so that it must not be repeated."""
-    kinds = ("call_expression", "update_expression", "assignment_expression")
-    return any(node.type in kinds for node in walk(value))
+    # a value with side effects must not be repeated
+    effects = {"call_expression", "update_expression", "assignment_expression"}
+    return {
+        text(head): operand(text(item))
+        for head, item in plain
+        if not effects & {node.type for node in walk(item)}
+    }

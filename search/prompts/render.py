@@ -90,8 +90,9 @@ def render(  # noqa: PLR0913 (a prompt's parts, most with a default)
     if may_decline:
         parts.append(Paragraph(fill("decline")))
     parts.append(Paragraph(fill(_answer(task, words))))
-    budget = tokens - estimated_tokens(system_text(task, words))
-    prompt = put_together(task, key, [together(fitted(parts, budget))], seed=seed, words=words)
+    system = system_text(task, words)
+    user = together(fitted(parts, tokens - estimated_tokens(system)))
+    prompt = Prompt(key=key, system=system, user=user, seed=seed)
     # a large model explains itself first, which a begun answer keeps it from
     if not prefill:
         return prompt
@@ -161,13 +162,6 @@ def prompts_id() -> str:
     for path in sorted(FOLDER.glob("*.txt"), key=lambda path: path.name):
         digest.update(f"{path.name}\0".encode() + path.read_bytes())
     return f"{VERSION}:{digest.hexdigest()[:12]}"
-
-
-def put_together(
-    task: Task, key: PromptKey, parts: Sequence[str], *, seed: int = 0, words: Words = "full"
-) -> Prompt:
-    """The prompt of these parts."""
-    return Prompt(key=key, system=system_text(task, words), user="\n\n".join(parts), seed=seed)
 
 
 def system_text(task: Task, words: Words = "full") -> str:

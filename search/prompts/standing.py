@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from regraph_kg.models.evaluation import Bound, EvalReport
+from regraph_kg.models.text import digits, seconds, times
 from regraph_kg.search.prompts.examples import fill
 
 _RATES: Mapping[Bound, str] = {
@@ -16,7 +17,6 @@ _RATES: Mapping[Bound, str] = {
     "transfer": "the rate of copies between host and GPU",
 }
 _AT_ROOF = 0.9  # from this share of a peak on, a prompt promises no faster code
-_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,26 +51,16 @@ def baseline_of(report: EvalReport) -> Standing | None:
 def standing_text(standing: Standing) -> str:
     """The standing as one or two lines of a prompt."""
     faster = (
-        "" if standing.speedup == 1.0 else f", {_figure(standing.speedup)}x as fast as the original"
+        "" if standing.speedup == 1.0 else f", {times(standing.speedup)} as fast as the original"
     )
-    text = fill("standing", time=_time(standing.seconds), faster=faster)
+    text = fill("standing", time=seconds(standing.seconds), faster=faster)
     if not standing.shares:
         return text
     share = " and ".join(
-        f"{_figure(100 * standing.shares[name])} % of {rate}"
+        f"{digits(100 * standing.shares[name])} % of {rate}"
         for name, rate in _RATES.items()
         if name in standing.shares
     )
     most = max(standing.shares.values())
-    room = fill("room_none") if most >= _AT_ROOF else fill("room", times=_figure(1 / most))
+    room = fill("room_none") if most >= _AT_ROOF else fill("room", times=digits(1 / most))
     return " ".join([text, fill("roof", shares=share), room])
-
-
-def _figure(value: float) -> str:
-    """A value with two digits and without exponent."""
-    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"  # noqa: PLR2004
-
-
-def _time(seconds: float) -> str:
-    unit, name = next((candidate for candidate in _UNITS if seconds >= candidate[0]), _UNITS[-1])
-    return f"{seconds / unit:.3g} {name}"

@@ -40,7 +40,7 @@ def test_time_shares_and_room_are_told() -> None:
     assert found is not None
     assert standing_text(found) == (
         "A call takes 2 ms, 4x as fast as the original. It reaches 36 % of this machine's memory"
-        " rate and 4 % of its arithmetic rate. About 2.8x faster is possible; more only by moving"
+        " rate and 4 % of its arithmetic rate. About 2.78x faster is possible; more only by moving"
         " or computing less."
     )
 
@@ -70,4 +70,4 @@ def test_figures_have_no_exponent() -> None:
     text = standing_text(Standing(3e-7, 12345.6, {"memory": 0.00047}))
     assert "e-" not in text
     assert "e+" not in text
-    assert "0.3 us, 12346x" in text
+    assert "300 ns, 12346x" in text
