@@ -1,16 +1,15 @@
-"""The parts of searches: problem, judge, model, graph; shared parts; dry searches."""
+"""The parts of searches: problem, judge, model, graph; shared parts."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from regraph_kg.errors import AnswersPending, ToolError
+from regraph_kg.errors import AnswersPending
 from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.evaluation import code_hash
 from regraph_kg.models.prompt import Prompt, Reply
@@ -21,7 +20,7 @@ from regraph_kg.search.prompts.render import prompts_id
 from regraph_kg.search.reader import GraphReader
 from regraph_kg.search.world import World
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.judges import open_judge, open_judges
+from regraph_kg.wiring.judges import open_judges
 from regraph_kg.wiring.key import trace_key
 from regraph_kg.wiring.open_model import any_model, embedder_of, language_model
 from regraph_kg.wiring.problems import find_problem, good_problem, task_of
@@ -30,15 +29,6 @@ from regraph_kg.wiring.stores import open_store
 if TYPE_CHECKING:  # numpy comes with them
     from regraph_kg.evaluation.evaluator import Evaluator
     from regraph_kg.evaluation.problem.problem import AnyProblem
-
-
-@dataclass(frozen=True, slots=True)
-class DrySearch:
-    """A search that only reads the graph: task, header and world."""
-
-    task: Task
-    header: RunHeader
-    world: World
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +48,6 @@ def open_search(settings: Settings, choice: SearchChoice) -> Iterator[OpenSearch
     """Open the parts of one search, and close them at the end."""
     with open_searches(settings, choice) as shared, shared.search(choice) as search:
         yield search
-
-
-@contextmanager
-def open_dry_search(settings: Settings, choice: SearchChoice) -> Iterator[DrySearch]:
-    """Open `choice` without a model and a judge: its world answers for the graph alone.
-
-    The header has the model as specified, and no device where the machine lacks it.
-    """
-    problem = find_problem(settings, choice.problem)
-    with _reading(settings, choice, problem, _nobody(settings, choice), None) as dry:
-        yield dry
 
 
 class OpenSearches:
@@ -105,14 +84,16 @@ class OpenSearches:
             if model is None:  # recorded answers are those of one problem
                 model = language_model(settings, choice.model, problem.name, choice.target)
                 stack.callback(model.close)
-            dry = stack.enter_context(_reading(settings, choice, problem, self._judge, model))
-            world = graph_shown(dry.world) if graph_shown else dry.world
+            task, header, world = stack.enter_context(
+                _reading(settings, choice, problem, self._judge, model)
+            )
+            world = graph_shown(world) if graph_shown else world
             executor: Executor = Threads(world, self._callers, self._judges)
             if _single_threaded(choice):
                 # a bench has many of these, which take turns
                 world = shared(world, self._callers, self._judges)
                 executor = Alone(world)
-            yield OpenSearch(dry.task, dry.header, world, model, executor, trace_key(settings))
+            yield OpenSearch(task, header, world, model, executor, trace_key(settings))
 
 
 @contextmanager
@@ -143,8 +124,8 @@ def _reading(
     choice: SearchChoice,
     problem: "AnyProblem",
     judge: "Evaluator",
-    model: LanguageModel | None,
-) -> Iterator[DrySearch]:
+    model: LanguageModel,
+) -> Iterator[tuple[Task, RunHeader, World]]:
     """A search's task, header and world; the graph is opened when first read."""
     task = task_of(problem, choice.target)
     toolchain = getattr(problem, "toolchain", "") or judge.toolchain(choice.target)
@@ -160,7 +141,7 @@ def _reading(
         parallel=choice.parallel,
         final=choice.final,
         seed=choice.seed,
-        model=model.name if model else str(choice.model),
+        model=model.name,
         device=judge.device(choice.target),
         toolchain=toolchain,
         prompts=prompts_id(),
@@ -180,14 +161,14 @@ def _reading(
         examples=reader.examples,
         nearest=partial(reader.nearest, k=choice.prompting.examples, target=choice.target),
         failures=reader.failures,
-        complete=_refuse if model is None else partial(_answer, model),
+        complete=partial(_answer, model),
         evaluate=lambda candidate, best: judge.evaluate(candidate, problem, incumbent_seconds=best),
         evaluate_final=lambda candidate: judge.evaluate(candidate, problem, grade=choice.final),
         pooled=partial(reader.pooled, choice.target),
     )
     # the graph opens at the first read: a method without a graph needs no store
     with closing(reader):
-        yield DrySearch(task, header, world)
+        yield task, header, world
 
 
 def _single_threaded(choice: SearchChoice) -> bool:
@@ -201,22 +182,3 @@ def _answer(model: LanguageModel, prompt: Prompt) -> Reply:
     if reply.finish == "pending":
         raise AnswersPending("the answer is to come by file")
     return reply
-
-
-def _nobody(settings: Settings, choice: SearchChoice) -> SimpleNamespace:
-    """A judge that judges nothing and knows the device, if this machine has it."""
-    device = toolchain = machine = ""
-    # a machine without the device can still show what would be asked
-    with suppress(ToolError), open_judge(settings) as judge:
-        device, toolchain = judge.device(choice.target), judge.toolchain(choice.target)
-        machine = judge.hardware(choice.target)
-    return SimpleNamespace(
-        evaluate=_refuse,
-        device=lambda _: device,
-        toolchain=lambda _: toolchain,
-        hardware=lambda _: machine,
-    )
-
-
-def _refuse(*_: object) -> NoReturn:
-    raise AssertionError("a dry search asks no model and no judge")
