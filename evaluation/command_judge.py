@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.compile.own_folder import own_folder
-from regraph_kg.evaluation.compile.sandboxed import Ran, compiler_confinement, run_project
+from regraph_kg.evaluation.compile.sandboxed import Ran, run_project
 from regraph_kg.evaluation.gpu.device import machine_facts, openmp_device, threads, turn
 from regraph_kg.evaluation.problem.project import ProjectProblem, copy, digest_of, words
 from regraph_kg.evaluation.rules import JudgeLimits
@@ -158,11 +158,6 @@ class ProjectSession:
 
     def begin(self, tell: Callable[[str], None]) -> None:
         """Build, test and time the project as it stands. Raises `BadInput` where that fails."""
-        if compiler_confinement().remedy:
-            raise ToolError(
-                "commands: this kernel gives them neither a root folder of their own nor landlock,"
-                f" so that they could read your files; {compiler_confinement().remedy}"
-            )
         problem = self.problem
         copy(Path(problem.folder), self._work, problem.commands.exclude)
         if digest_of(self._work, ()) != problem.tree:

@@ -3,7 +3,8 @@
 It gets a deadline and a bare environment. So many bytes as the declared arrays have are read of it,
 and their values are checked before they are used. Raises `BadInput`, in one line.
 
-Not covered: whether the arrays fit the problem's meaning.
+Not covered: whether the arrays fit the problem's meaning; an inputs.py that takes chance from
+elsewhere than its arguments, and so draws something else for the same number.
 """
 
 import contextlib
@@ -15,7 +16,7 @@ import selectors
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -23,14 +24,23 @@ import numpy as np
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation import confined
-from regraph_kg.evaluation.problem.problem import Argument, Array, Problem, Sizes, shape_text
+from regraph_kg.evaluation.problem.problem import (
+    KEPT_DRAWINGS_BYTES,
+    Argument,
+    Array,
+    Problem,
+    Sizes,
+    shape_text,
+)
 from regraph_kg.evaluation.problem.types import parts
 
 _SECONDS = 60.0  #: for one drawing, and of all drawings of a process
 _PRINTED_BYTES = 2**20
 _MEMORY_BYTES, _COPIES = 2 * 2**30, 8  #: address space: Python with numpy, and copies of the arrays
 _CHUNK = 2**20
-_lock = threading.Lock()
+_KEPT_BYTES = KEPT_DRAWINGS_BYTES
+_AHEAD_SECONDS = 1.0  #: how long to draw ahead for the first worker
+_lock = threading.RLock()
 
 
 class _Refused(Exception):
@@ -44,7 +54,7 @@ def custom(problem: Problem, sizes: Sizes, kind: int, seed: list[int]) -> dict[s
     """
     with _lock:
         if not (_warm and _warm[0].problem == problem):
-            _end_warm()
+            rest()
             _warm.append(Generator(problem))
         return _warm[0].draw(sizes, kind, seed)
 
@@ -52,12 +62,76 @@ def custom(problem: Problem, sizes: Sizes, kind: int, seed: list[int]) -> dict[s
 def rest() -> None:
     """End the process that waits for a next drawing."""
     with _lock:
-        _end_warm()
+        while _warm:
+            _warm.pop().close()
 
 
-def _end_warm() -> None:
-    while _warm:
-        _warm.pop().close()
+class Drawings:
+    """Drawings at the timing shape in its first variant: the same number, the same arrays.
+
+    They are kept while memory allows, and drawn again where they are asked for later. `ready` ones
+    are handed to the workers of a session, each of which sees them in an order of its own and none
+    twice: another process knows nothing of them. `seed` is secret. `close` it.
+    """
+
+    def __init__(self, problem: Problem, seed: int) -> None:
+        self._problem, self._seed = problem, seed
+        self._kept: dict[int, Mapping[str, Array]] = {}
+        self._last: tuple[int, Mapping[str, Array]] | None = None
+        self._free = _KEPT_BYTES
+        self._count, self._spent = 0, 0.0
+        self._is_ahead = False
+
+    def get(self, number: int) -> Mapping[str, Array]:
+        """Arrays by argument name. Raises `BadInput` where inputs.py fails."""
+        if number in self._kept:
+            return self._kept[number]
+        if self._last and self._last[0] == number:
+            return self._last[1]
+        self._last = None  # before the next is there
+        start = time.perf_counter()
+        arrays = custom(self._problem, self._problem.sizes.time, 0, [self._seed, number])
+        self._count, self._spent = self._count + 1, self._spent + time.perf_counter() - start
+        nbytes = _nbytes(arrays)
+        if nbytes <= self._free:
+            self._free -= nbytes
+            self._kept[number] = arrays
+        else:
+            self._last = number, arrays
+        return arrays
+
+    def ready(self, first: int) -> list[int]:
+        """Numbers of those that are kept; more are drawn ahead, from `first` on, the first time."""
+        if not self._is_ahead:
+            self._is_ahead = True
+            end = time.perf_counter() + _AHEAD_SECONDS
+            while time.perf_counter() < end and self._has_room:
+                self.get(first)
+                first += 1
+        return list(self._kept)
+
+    def drop(self, number: int) -> None:
+        """Never hand out this drawing again."""
+        dropped = self._kept.pop(number, {})
+        self._free += _nbytes(dropped)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of one drawing."""
+        return self._spent / max(self._count, 1)
+
+    def close(self) -> None:
+        rest()
+
+    @property
+    def _has_room(self) -> bool:
+        """Whether one more would be kept, and half of the room be left for those to come."""
+        each = _nbytes(next(iter(self._kept.values()), {}))
+        return not self._count or (each > 0 and self._free - each > _KEPT_BYTES // 2)
+
+
+def _nbytes(arrays: Mapping[str, Array]) -> int:
+    return sum(array.nbytes for array in arrays.values())
 
 
 class Generator:

@@ -71,7 +71,7 @@ KEPT_TRUTHS_BYTES = 2 * KEPT_INPUTS_BYTES
 _KEPT_TIMES, _KEPT_BYTES = 8, 160 * 2**20 + KEPT_INPUTS_BYTES + KEPT_TRUTHS_BYTES
 """Inputs, truths, outputs (batches.py) that are kept: in terms of the arrays, and at most."""
 KEPT_DRAWINGS_BYTES = max(256 * 2**20, 2 * KEPT_INPUTS_BYTES)
-"""Drawings of inputs.py that are kept (draws.py): each may take seconds to make."""
+"""Drawings of inputs.py that are kept (custom_inputs.py): each may take seconds to make."""
 _MORE_SHAPES = 2  #: check shapes besides those declared: a secret one, an unaligned one
 _MOST_TEXT_BYTES = 2**20
 _OPTIONAL_FILES = {"reference_code": "reference.cpp", "inputs_code": "inputs.py"}

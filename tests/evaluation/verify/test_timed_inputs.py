@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from regraph_kg.evaluation.problem import draws
+from regraph_kg.evaluation.problem import custom_inputs
 from regraph_kg.evaluation.problem.inputs import distributions, generate
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.verify import large_outputs
@@ -185,7 +185,7 @@ def test_contents_are_of_the_declared_distribution() -> None:
 @pytest.fixture
 def sparse(monkeypatch: pytest.MonkeyPatch) -> Iterator[Contents]:
     """A small problem with an inputs.py."""
-    monkeypatch.setattr(draws, "_AHEAD_SECONDS", 0.3)
+    monkeypatch.setattr(custom_inputs, "_AHEAD_SECONDS", 0.3)
     spmv = problem_named("spmv")
     small = spmv.sizes.model_copy(update={"time": {"rows": 1000, "nonzeros": 5000}})
     with closing(Contents(spmv.model_copy(update={"sizes": small}), SECRET)) as made:
@@ -228,10 +228,10 @@ def test_a_drawing_that_was_told_of_is_handed_out_no_more(sparse: Contents) -> N
 def test_where_drawing_takes_long_a_batch_has_fewer_calls(
     sparse: Contents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(draws, "_AHEAD_SECONDS", 0.0)
+    monkeypatch.setattr(custom_inputs, "_AHEAD_SECONDS", 0.0)
     assert sparse.supply(random.Random(1), lambda _: False).most(100) == 100
     sparse.arrays(TimedInputs(1))
-    monkeypatch.setattr(draws.Drawings, "seconds", 0.1)
+    monkeypatch.setattr(custom_inputs.Drawings, "seconds", 0.1)
     assert sparse.supply(random.Random(1), lambda _: False).most(100) == 1
 
 
@@ -239,7 +239,7 @@ def test_what_is_not_kept_is_drawn_again_and_the_same(
     sparse: Contents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = bits(sparse.arrays(TimedInputs(1)))
-    monkeypatch.setattr(draws, "_KEPT_BYTES", 0)
+    monkeypatch.setattr(custom_inputs, "_KEPT_BYTES", 0)
     with closing(Contents(problem_of(sparse), SECRET)) as other:
         other.arrays(TimedInputs(2))
         assert bits(other.arrays(TimedInputs(1))) == kept
