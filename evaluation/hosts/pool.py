@@ -106,6 +106,7 @@ class Judges(Evaluator, ABC):
         self._changed = threading.Condition()
         self._seats: list[Seat] = []
         self._stopped = False
+        self._grade: Grade | None = None  # of requests that name none; None: as their judge has it
 
     def __enter__(self) -> Self:
         return self
@@ -140,7 +141,7 @@ class Judges(Evaluator, ABC):
         incumbent_seconds: float | None = None,
     ) -> EvalReport:
         """Ask judges until one answers. Raises `ToolError` or `BadInput`, as `Judge` does."""
-        request = JudgeRequest(candidate, problem, grade, incumbent_seconds)
+        request = JudgeRequest(candidate, problem, grade or self._grade, incumbent_seconds)
         early, failed = self._early(request), list[str]()
         while early is None:
             seat = self._take(candidate.target, failed)
@@ -302,7 +303,6 @@ class JudgePool(Judges):
         grade: Grade = "screening",
         limits: JudgeLimits | None = None,
     ) -> None:
-        self._grade: Grade = grade
         _check(devices)
         self._own = {d: None if d == "cpu" else cores_of(d, len(_gpus())) for d in devices}
         reserved = [cores.judge | cores.worker for cores in self._own.values() if cores]
@@ -310,6 +310,7 @@ class JudgePool(Judges):
         self._cores = every.difference(*reserved) or every  # for compilers
         # While one is judged, as many others are compiled as there are spare cores.
         super().__init__(len(devices) + len(self._cores))
+        self._grade = grade
         self._quiet = Quiet()
         self._opened: set[tuple[Device, str]] = set()
         gpu = min((device for device in devices if device != "cpu"), default=0)
@@ -334,7 +335,8 @@ class JudgePool(Judges):
             return None
         if not isinstance(result, Failure):
             return None
-        report = unmeasured(self._machine, candidate, problem, request.grade or self._grade, result)
+        assert request.grade
+        report = unmeasured(self._machine, candidate, problem, request.grade, result)
         seconds = time.perf_counter() - start
         return report.model_copy(update={"stages": {"compile": seconds, "total": seconds}})
 

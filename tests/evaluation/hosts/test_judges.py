@@ -96,6 +96,14 @@ def test_a_candidate_that_kills_every_judge_fails_and_the_others_do_not() -> Non
         assert right.result().passed
 
 
+def test_a_request_without_a_grade_has_that_of_the_judges() -> None:
+    grades = []
+    with Told(only=lambda request: grades.append(request.grade) or right(request)) as judges:
+        judges._grade = "full"
+        judged(judges, "a")
+    assert grades == ["full"]
+
+
 def test_a_target_that_nobody_judges_is_an_error() -> None:
     with Told(only=right) as judges, pytest.raises(ToolError):
         judges.evaluate(Candidate("cuda", ""), PROBLEM)
