@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from regraph_kg.adopt.adapter import Plain
 from regraph_kg.adopt.draft import Draft
 from regraph_kg.adopt.integers import filling, standing
-from regraph_kg.adopt.overruns import look
+from regraph_kg.adopt.overruns import Overrun, look
 from regraph_kg.adopt.probe import without_headers
 from regraph_kg.adopt.sizes import (
     PATIENCE_SECONDS,
@@ -230,15 +230,15 @@ class Adopter:
             if note not in self._notes:
                 self._notes.append(note)
             return
-        self._never = [_never(draft, problem, one) for one in looked.untaken]
-        if found := looked.overrun:
-            function = draft.read.function
+        if isinstance(looked, Overrun):
+            self._never, function = [], draft.read.function
             raise OutOfArray(
-                f"{function.source.path}{_own_line(draft, problem, found.line)}:"
-                f" {function.qualified} {found.what} at {shape_text(found.sizes)}; say how long"
+                f"{function.source.path}{_own_line(draft, problem, looked.line)}:"
+                f" {function.qualified} {looked.what} at {shape_text(looked.sizes)}; say how long"
                 " its arrays are with --shape NAME=LENGTH (one length for those that one index"
                 " reads), or what is in them with --values"
             )
+        self._never = [_never(draft, problem, one) for one in looked]
 
     def _integers(self, problem: Problem, fields: dict[str, Any]) -> tuple[Problem, dict[str, Any]]:
         """With ranges of integers beyond which the function overflows."""

@@ -56,21 +56,16 @@ class Overrun:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    """What was seen of the code while it ran."""
-
-    overrun: Overrun | None
-    untaken: tuple[Untaken, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class _Case:
     sizes: Sizes
     slots: tuple[bytes, ...]
 
 
-def look(problem: Problem, gcc: Gcc) -> Looked:
-    """What the code does at shapes to check. Raises `ToolError` where it cannot be looked at."""
+def look(problem: Problem, gcc: Gcc) -> Overrun | list[Untaken]:
+    """How the code leaves an array at shapes to check, or else where it never goes there.
+
+    Raises `ToolError` where it cannot be looked at.
+    """
     cases = list(_cases(problem))
     sizes = [arg.name for arg in problem.args if arg.role == "size"]
     ways = Ways(problem.serial_code, [*sizes, *problem.sizes.time])
@@ -92,9 +87,9 @@ def look(problem: Problem, gcc: Gcc) -> Looked:
                 raise ToolError(f"more than {_PATIENCE_SECONDS:.0f} s with the address sanitizer")
             if slots:
                 if not ran.code:
-                    return Looked(None, tuple(ways.untaken(ran.said)))
+                    return ways.untaken(ran.said)
                 line, case = _line(ran.said, folder, gcc), cases[int(slots[-1][0])]
-                return Looked(_overrun(problem, case, ran.said, line))
+                return _overrun(problem, case, ran.said, line) or []
     raise ToolError(f"{gcc.path.name} has no address sanitizer here")
 
 

@@ -8,6 +8,7 @@ process of its own: one that crashes, leaves its memory, or never ends says noth
 import functools
 import json
 import re
+import shutil
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +27,7 @@ _FLAGS = ("-w", "-g0")
 _RECORDED = ("-O1", "-fno-builtin", "-fno-tree-loop-distribute-patterns", "-fsanitize=thread")
 _MISSING = re.compile(r"error: (\S+): No such file")
 _MOST_MISSING = 40
-_RECORDER = Path(__file__).with_name("recorder.cpp")
+_RECORDER, _HEADER = map(Path(__file__).with_name, ("recorder.cpp", "regraph_probe.h"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,7 @@ class Probe:
         self.left_out: list[str] = []  # headers that are not here and not needed
         (folder / "work").mkdir()
         (folder / "work" / "recorder.o").write_bytes(_recorder(self._gcc))
+        shutil.copy(_HEADER, folder / "work")
         spans = any(one.form == "span" for one in passed.values())
         compiler = str(self._gcc.path), *_FLAGS, "-std=c++20" if spans else "-std=c++17"
         build = [
@@ -131,7 +133,8 @@ def _recorder(gcc: Gcc) -> bytes:
     with own_folder() as folder:
         work = folder / "work"
         work.mkdir()
-        (work / "recorder.cpp").write_text(_RECORDER.read_text("utf-8"), "utf-8")
+        for file in (_RECORDER, _HEADER):
+            shutil.copy(file, work)
         flags = "-std=c++17", *_FLAGS, "-O2", f"-DROOM={ROOM}"
         ran = _ran([(str(gcc.path), *flags, "-c", "recorder.cpp")], folder, gcc)
         if ran.code != 0:
@@ -155,23 +158,7 @@ def glue(call: str, passed: Mapping[str, Passed], returned: Passed | None) -> st
         kept = f"auto regraph_result = {called}; probe_keep(&regraph_result);"
     lines = [*makes, "probe_begin();", kept, "probe_end();", *ends]
     body = "".join(f"  {line}\n" for line in lines)
-    return f'{_GLUE}extern "C" void probe_call() {{\n{body}}}\n'
-
-
-_GLUE = """
-#include <cstddef>
-extern "C" {
-void *probe_room(int slot, std::size_t element, void *own);
-double probe_number(int slot);
-std::size_t probe_length(int slot);
-const void *probe_content(int slot);
-void probe_begin();
-void probe_keep(const void *result);
-void probe_end();
-void probe_returned(std::size_t size);
-void probe_after(int slot, std::size_t size, const void *data);
-}
-"""
+    return f'#include "{_HEADER.name}"\nextern "C" void probe_call() {{\n{body}}}\n'
 
 
 def _argument(slot: int, name: str, one: Passed) -> tuple[list[str], str, list[str]]:

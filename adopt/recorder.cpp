@@ -1,4 +1,5 @@
 // Records each access of a function to its arrays, call by call (adopt/probe.py says what for).
+#include "regraph_probe.h"
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -163,7 +164,6 @@ int memcmp(const void *a, const void *b, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
   return 0;
 }
-void probe_call();
 }
 
 int main() {

@@ -12,6 +12,7 @@ from tree_sitter import Node
 
 from regraph_kg.adopt.adapter import Plain, adapter, needs, wrapper
 from regraph_kg.adopt.draft import Draft
+from regraph_kg.evaluation.cpp.edits import Edits
 from regraph_kg.evaluation.cpp.slice import sliced, with_headers
 from regraph_kg.evaluation.cpp.syntax import (
     CodeFile,
@@ -50,23 +51,16 @@ def _with_views(draft: Draft, plain: Plain) -> str:
     code = draft.read.part.text
     if not any(one.viewed for one in plain.given):
         return code
-    content, source = code.encode(), parsed(draft.read.source.path, code.encode())
+    source = parsed(draft.read.source.path, code.encode())
     own = choose(source, draft.read.function.shown())
     views = {n.id: g.view for n, g in zip(own.parameters, plain.given, strict=True) if g.viewed}
-    kept = {node.id for node in own.parameters} - views.keys()
-    nodes = [
-        node
-        for function in functions(source)
-        for node in function.parameters
-        if node.id not in kept
-    ]
-    for node in sorted(nodes, key=lambda one: one.start_byte, reverse=True):
+    kept, edits = {node.id for node in own.parameters} - views.keys(), Edits()
+    for node in (node for function in functions(source) for node in function.parameters):
         found = _VECTOR.fullmatch(parameter_type(source, node).replace(" &", "&"))
         seen = f"View<{'const ' * bool(found[1] or found[3])}{found[2]}>" if found else ""
-        if seen := views.get(node.id, seen):
-            taken = f"{seen} {declared_name(source, node)}".encode()
-            content = content[: node.start_byte] + taken + content[node.end_byte :]
-    return content.decode()
+        if node.id not in kept and (seen := views.get(node.id, seen)):
+            edits.put(node, f"{seen} {declared_name(source, node)}")
+    return edits.applied(source.original)
 
 
 def _as_entry(draft: Draft, plain: Plain) -> str | None:
@@ -87,15 +81,10 @@ def _as_entry(draft: Draft, plain: Plain) -> str | None:
     if name is None or len(mentions) != 1:
         return None
     nested = node.parent is not None and node.parent.type == "linkage_specification"
-    start, content = node.start_byte, source.content
-    edited = (
-        content[:start]
-        + (b"" if nested else b'extern "C" ')
-        + content[start : name.start_byte]
-        + plain.entry.encode()
-        + content[name.end_byte :]
-    )
-    again = parsed(source.path, edited)
+    edits = Edits()
+    edits.insert(node.start_byte, "" if nested else 'extern "C" ')
+    edits.put(name, plain.entry)
+    again = parsed(source.path, edits.applied(source.content).encode())
     return sliced(choose(again, plain.entry)).text
 
 
@@ -184,20 +173,18 @@ def _specialization(draft: Draft, function: Function) -> str:
     if not function.templates:
         return ""
     said = dict(zip(function.templates, draft.read.instance, strict=False))
-    source, text, at = function.source, b"", function.node.start_byte
+    source, edits, end = function.source, Edits(), function.body.start_byte
     name = function.declarator.child_by_field_name("declarator")
     for node in walk(function.node):
-        if node.start_byte >= function.body.start_byte or node.child_count:
+        if node.start_byte >= end or node.child_count:
             continue
         word = source.text(node)
-        new = said.get(word, word)
         if name is not None and node.id == name.id:
-            new = f"{word}<{', '.join(draft.read.instance)}>"
-        if word in ("static", "inline"):
-            new = ""
-        text += source.content[at : node.start_byte] + new.encode()
-        at = node.end_byte
-    return f"\n\ntemplate <>\n{text.decode().strip()} "
+            edits.put(node, f"{word}<{', '.join(draft.read.instance)}>")
+        elif word in said or word in ("static", "inline"):
+            edits.put(node, said.get(word, ""))
+    head = edits.applied(source.content, function.node.start_byte, end)
+    return f"\n\ntemplate <>\n{head.strip()} "
 
 
 def _assumed(draft: Draft) -> list[str]:

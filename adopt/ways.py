@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tree_sitter import Node
 
+from regraph_kg.evaluation.cpp.edits import Edits
 from regraph_kg.evaluation.cpp.syntax import CodeFile, parsed, walk
 
 HEADER = """#pragma once
@@ -46,18 +47,11 @@ class Ways:
         self._source, self._sizes = source, {*sizes, "std", "size_t"}
         self._asked = list(_conditions(source))
         self.header = HEADER % max(len(self._asked), 1)
-        self.code = self._telling()
-
-    def _telling(self) -> str:
-        put = []
+        edits = Edits()
         for number, (_, node) in enumerate(self._asked):
-            put.append((node.start_byte, 1, f"regraph_way({number}, bool(".encode()))
-            put.append((node.end_byte, 0, b"))"))
-        content, end, parts = self._source.content, 0, list[bytes]()
-        for place, _, text in sorted(put, key=lambda one: one[:2]):
-            parts += [content[end:place], text]
-            end = place
-        return b"".join((*parts, content[end:])).decode()
+            edits.insert(node.start_byte, f"regraph_way({number}, bool(")
+            edits.insert(node.end_byte, "))")
+        self.code = edits.applied(source.content)
 
     def untaken(self, said: str) -> list[Untaken]:
         """What never went one way, in order, by what the running code said."""

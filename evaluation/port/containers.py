@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 
 from tree_sitter import Node
 
+from regraph_kg.evaluation.cpp.edits import Edits
 from regraph_kg.evaluation.cpp.syntax import Function, declared_name, parsed, walk
 from regraph_kg.evaluation.port.changes import Changes
-from regraph_kg.evaluation.port.edits import Edits, UnportableError
 from regraph_kg.evaluation.port.host import (
     declared,
     flat,
@@ -22,7 +22,7 @@ from regraph_kg.evaluation.port.host import (
     needed,
     words_of,
 )
-from regraph_kg.evaluation.port.names import fresh, is_number
+from regraph_kg.evaluation.port.names import UnportableError, fresh, is_number
 from regraph_kg.evaluation.port.work import Container, Work, container_of
 
 

@@ -7,12 +7,11 @@ import re
 
 from tree_sitter import Node
 
+from regraph_kg.evaluation.cpp.edits import Edits
 from regraph_kg.evaluation.cpp.syntax import CodeFile, Function, walk
-from regraph_kg.evaluation.port.algorithms import ALGORITHMS
 from regraph_kg.evaluation.port.containers import Containers, FunctionContainers
-from regraph_kg.evaluation.port.edits import Edits, UnportableError
 from regraph_kg.evaluation.port.host import declared
-from regraph_kg.evaluation.port.names import rename
+from regraph_kg.evaluation.port.names import ALGORITHMS, UnportableError, rename
 
 _MOST_LOCAL_BYTES = 8192
 """Limit for a function's local arrays: a GPU thread has a small and slow stack."""

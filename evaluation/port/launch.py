@@ -10,9 +10,8 @@ from regraph_kg.evaluation.cpp.syntax import CodeFile, declared_name, parameter_
 from regraph_kg.evaluation.port.changes import Changes
 from regraph_kg.evaluation.port.containers import FunctionContainers, Scratch
 from regraph_kg.evaluation.port.device import returns_nothing, work_name
-from regraph_kg.evaluation.port.edits import UnportableError
 from regraph_kg.evaluation.port.host import declared, flat, words_of
-from regraph_kg.evaluation.port.names import fresh, is_integer
+from regraph_kg.evaluation.port.names import UnportableError, fresh, is_integer
 from regraph_kg.evaluation.port.phases import Phase
 from regraph_kg.evaluation.port.work import Work
 from regraph_kg.evaluation.port.wrapper import result_name, signature

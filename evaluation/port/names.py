@@ -6,14 +6,22 @@ Not covered: names that `using namespace std` brings; the compiler refuses what 
 import itertools
 import re
 from collections.abc import Collection
+from pathlib import Path
 
 from tree_sitter import Node
 
+from regraph_kg.evaluation.cpp.edits import Edits
 from regraph_kg.evaluation.cpp.syntax import CodeFile, walk
-from regraph_kg.evaluation.port.algorithms import ALGORITHMS
-from regraph_kg.evaluation.port.edits import Edits, UnportableError
 from regraph_kg.evaluation.problem.rewrite import LIBM
 
+# algorithms.cuh defines the library's algorithms for the device: behind each line `//: NAME`
+# stands what NAME needs.
+_, *_PARTS = re.split(
+    r"^//: (\w+)\n", Path(__file__).with_name("algorithms.cuh").read_text("utf-8"), flags=re.M
+)
+ALGORITHMS = {
+    name: f"{text.strip()}\n" for name, text in zip(_PARTS[::2], _PARTS[1::2], strict=True)
+}
 _MATHS = {*LIBM, "abs", "isnan", "isinf", "isfinite", "signbit"} - {"frexp", "modf", "nextafter"}
 _TYPES = (
     "size_t ptrdiff_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t"
@@ -67,6 +75,10 @@ _REFUSED_NAMES = {
     **dict.fromkeys(("rand", "srand", "abort", "exit", "getenv"), "a GPU does not have it"),
     "_Float16": "a GPU has another type",
 }
+
+
+class UnportableError(Exception):
+    """Serial code cannot be ported; the error's text is the reason, in one line."""
 
 
 def fresh(name: str, taken: Collection[str]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.cpp.syntax import functions, parsed
-from regraph_kg.evaluation.port.edits import UnportableError
+from regraph_kg.evaluation.port.names import UnportableError
 from regraph_kg.evaluation.port.work import view_of, work_of
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.port import Port

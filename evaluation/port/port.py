@@ -13,14 +13,14 @@ from textwrap import dedent, indent
 from tree_sitter import Node
 
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.cpp.edits import Edits
 from regraph_kg.evaluation.cpp.slice import sliced
 from regraph_kg.evaluation.cpp.syntax import CodeFile, Function, functions, parsed, walk
 from regraph_kg.evaluation.port import launch
 from regraph_kg.evaluation.port.containers import Containers
 from regraph_kg.evaluation.port.device import on_device, returns_nothing, work_name
-from regraph_kg.evaluation.port.edits import Edits, UnportableError
 from regraph_kg.evaluation.port.host import declared, words_of
-from regraph_kg.evaluation.port.names import fresh
+from regraph_kg.evaluation.port.names import UnportableError, fresh
 from regraph_kg.evaluation.port.phases import Phase, phases
 from regraph_kg.evaluation.port.sums import with_split_sum
 from regraph_kg.evaluation.port.work import Work, view_of, work_of

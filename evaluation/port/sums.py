@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
+from regraph_kg.evaluation.cpp.edits import Edits
 from regraph_kg.evaluation.cpp.syntax import CodeFile, Function, walk
 from regraph_kg.evaluation.port.changes import Changes
-from regraph_kg.evaluation.port.edits import Edits
 from regraph_kg.evaluation.port.host import declared, element_type, is_plain, words_of
 from regraph_kg.evaluation.port.loops import is_constant
 

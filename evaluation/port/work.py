@@ -18,8 +18,8 @@ from regraph_kg.evaluation.cpp.syntax import (
     parameter_type,
     split,
 )
-from regraph_kg.evaluation.port.edits import UnportableError
 from regraph_kg.evaluation.port.host import flat
+from regraph_kg.evaluation.port.names import UnportableError
 from regraph_kg.evaluation.problem.problem import Problem
 
 _OWN = re.compile(r"std::vector<.+> (\w+_copy)\((\w+), \2 \+ (.+)\);")

@@ -6,8 +6,7 @@ Not covered: a whole file that a model writes instead.
 import ast
 import re
 
-from regraph_kg.evaluation.port.edits import UnportableError
-from regraph_kg.evaluation.port.names import fresh
+from regraph_kg.evaluation.port.names import UnportableError, fresh
 from regraph_kg.evaluation.problem.problem import Argument, Problem
 from regraph_kg.models.port import LAUNCH
 

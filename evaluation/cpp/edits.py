@@ -1,12 +1,8 @@
-"""Edits of a text by byte offsets, applied at once, and the error for code that has no port."""
+"""Edits of a text by byte offsets, applied at once."""
 
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
-
-
-class UnportableError(Exception):
-    """Serial code cannot be ported; the error's text is the reason, in one line."""
 
 
 @dataclass(slots=True)
