@@ -97,7 +97,14 @@ def _overrun(problem: Problem, case: _Case, said: str, line: int) -> Overrun | N
     """What the sanitizer said of the last case that was begun."""
     if bounds := _BOUNDS.search(said):
         return Overrun(int(bounds[1]), f"leaves an array: {bounds[2]}", case.sizes)
-    return Overrun(line, _what(problem, case, said), case.sizes) if _REPORT.search(said) else None
+    if not _REPORT.search(said):
+        return None
+    does = "writes" if re.search(r"^WRITE of", said, re.MULTILINE) else "reads"
+    what = f"{does} memory that is not its own"
+    if region := _REGION.search(said):
+        where = "freed memory of" if region[1] == "inside of" else "out of"
+        what = f"{does} {where} {_array(problem, case, said, region)}"
+    return Overrun(line, what, case.sizes)
 
 
 def _commands(gcc: Gcc, work: Path) -> list[tuple[str, ...]]:
@@ -169,16 +176,6 @@ def _line(said: str, folder: Path, gcc: Gcc) -> int:
     command = (tool, "-i", "-e", str(folder / "work" / "serial.so"), *places)
     lines = re.findall(r"serial\.cpp:(\d+)", _run([command], folder, gcc).said)
     return int(lines[0]) if lines else 0
-
-
-def _what(problem: Problem, case: _Case, said: str) -> str:
-    """What was done to which array, in words."""
-    does = "writes" if re.search(r"^WRITE of", said, re.MULTILINE) else "reads"
-    region = _REGION.search(said)
-    if not region:
-        return f"{does} memory that is not its own"
-    where = "freed memory of" if region[1] == "inside of" else "out of"
-    return f"{does} {where} {_array(problem, case, said, region)}"
 
 
 def _array(problem: Problem, case: _Case, said: str, region: re.Match[str]) -> str:

@@ -4,10 +4,11 @@ Not covered: structs of other files; members that are arrays, structs or padded.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tree_sitter import Node
 
+from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.cpp.syntax import CLASSES, CodeFile, scope_of, walk
 from regraph_kg.evaluation.problem.types import C_TYPES, Type, dtype_of, record_of
 
@@ -19,9 +20,7 @@ class PlainStruct:
     """A struct of the user's."""
 
     qualified: str  # its name from file scope, as `geo::Point`
-    fields: Mapping[str, Type] = field(default_factory=dict)
-    """Members in order; none where `unfit` says why."""
-    unfit: str = ""
+    fields: Mapping[str, Type]  # members in order
 
     @property
     def c(self) -> str:
@@ -62,11 +61,11 @@ def records(source: CodeFile) -> dict[str, Node]:
 
 
 def record(source: CodeFile, name: str, node: Node, number: Number) -> PlainStruct:
-    """What a definition says."""
-    qualified = "::".join((*scope_of(source, node), name))
+    """What a definition says. Raises `BadInput` where it is no plain data."""
     fields: dict[str, Type] = {}
-    unfit = _kind(node) or _members(source, node, number, fields)
-    return PlainStruct(qualified, {} if unfit else fields, unfit)
+    if unfit := _kind(node) or _members(source, node, number, fields):
+        raise BadInput(f"struct {name} {unfit}; pass plain arrays, one for each member")
+    return PlainStruct("::".join((*scope_of(source, node), name)), fields)
 
 
 def _kind(node: Node) -> str:

@@ -93,8 +93,11 @@ class ProbeTrials:
         numbers: dict[str, float] = dict(point)
         contents = dict(held or {})
         for name, one in self.passed.items():
-            if one.form != "scalar":
-                contents.setdefault(name, self._usual(name, kind))
+            if one.form != "scalar" and name in self.starts:
+                contents.setdefault(name, self.content(name, "steps", {"": STEP}))
+            elif one.form != "scalar":
+                how = "small" if name in self.small else kind
+                contents.setdefault(name, self.content(name, how))
             elif one.element.record:
                 contents[name] = self.content(name, "small")
             elif name not in numbers:
@@ -114,11 +117,6 @@ class ProbeTrials:
         """An array's fields of integers with their ends; "" for an array of them."""
         fields = self._fields[name].items()
         return {leaf: np.iinfo(dtype_of(kind)) for leaf, kind in fields if is_whole(kind)}
-
-    def _usual(self, name: str, kind: str) -> bytes:
-        if name in self.starts:
-            return self.content(name, "steps", {"": STEP})
-        return self.content(name, "small" if name in self.small else kind)
 
     def run(self, cases: Sequence[ProbeCall]) -> list[Called | None]:
         """What came of them."""

@@ -260,9 +260,6 @@ class Types:
             found = record(
                 self._source, name, self._records[name], lambda text: self._element(text).type
             )
-            if found.unfit:
-                why = f"struct {name} {found.unfit}; pass plain arrays, one for each member"
-                raise BadInput(why)
             return Element("struct", found.qualified, found)
         plain = _ordered(text.removeprefix("std::"))
         if plain in _KNOWN:

@@ -179,8 +179,10 @@ def functions(source: CodeFile) -> list[Function]:
         declarator = _function_declarator(node) if body is not None else None
         if body is None or declarator is None or body.type != "compound_statement":
             continue
-        parts = _parts(source, declarator)
-        if parts:
+        name = declarator.child_by_field_name("declarator")
+        kinds = ("identifier", "field_identifier", "qualified_identifier")
+        said = source.text(name) if name is not None and name.type in kinds else ""
+        if parts := [part for part in re.split(r"\s*::\s*", said) if part]:  # of `a::b::f`
             around = scope_of(source, node)
             outer = (
                 node.parent if node.parent and node.parent.type == "template_declaration" else node
@@ -281,14 +283,6 @@ def _function_declarator(node: Node) -> Node | None:
     while inner is not None and inner.type in ("pointer_declarator", "reference_declarator"):
         inner = inner.child_by_field_name("declarator") or inner.named_children[-1]
     return inner if inner is not None and inner.type == "function_declarator" else None
-
-
-def _parts(source: CodeFile, declarator: Node) -> list[str]:
-    """The parts of a name such as `a::b::f`."""
-    name = declarator.child_by_field_name("declarator")
-    if name is None or name.type not in ("identifier", "field_identifier", "qualified_identifier"):
-        return []
-    return [part for part in re.split(r"\s*::\s*", source.text(name)) if part]
 
 
 def scope_of(source: CodeFile, node: Node) -> tuple[str, ...]:

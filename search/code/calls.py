@@ -23,6 +23,8 @@ from regraph_kg.search.code.syntax import arguments, bare, called, root_name, te
 Carries = Literal["yes", "no", "unknown"]  # whether iterations of a loop need each other
 _THROUGH = ALGORITHMS | SORTS | COPIES | {"memset", "iota"}
 """Functions that change only what their arguments point to."""
+_SPECIFIERS = {"const", "static", "constexpr"}
+_NUMBERS = {"int", "long", "short", "char", "float", "double", "bool", "size_t"}
 _DEEPEST = 4
 
 
@@ -42,7 +44,11 @@ class Calls:
         if name in UNORDERED:
             return "yes"
         if name == "swap":
-            return "yes" if any(map(self._shared_name, arguments(call.node))) else "no"
+            kept = ("identifier", "field_expression")
+            named = [a for a in arguments(call.node) if (node := bare(a)) and node.type in kept]
+            return (
+                "no" if all(self.local(self._declared(argument)) for argument in named) else "yes"
+            )
         through = name in _THROUGH or self._changes_arguments_alone(call.node, 0)
         if not through and (not _harmless(name) or name in self.events.functions):
             return "unknown"
@@ -60,11 +66,6 @@ class Calls:
         grows = name in GROWING and inner is not None and inner.type == "identifier"
         return "yes" if grows or name == ".swap" else "unknown"
 
-    def _shared_name(self, argument: Node) -> bool:
-        node = bare(argument)
-        plain = node is not None and node.type in ("identifier", "field_expression")
-        return plain and not self.local(self._declared(argument))
-
     def _declared(self, node: Node) -> Declared | None:
         base = root_name(node)
         return self.events.find(text(base), base) if base is not None else None
@@ -80,7 +81,9 @@ class Calls:
         declared = pointed[1] if pointed is not None else self._declared(node)
         if declared is None:
             return node.type not in ("binary_expression", "unary_expression", "call_expression")
-        plain = not (declared.refers or declared.array or _is_class(declared))
+        words = set(declared.kind.replace("unsigned", "int").split()) - _SPECIFIERS
+        # a function can take an object by reference
+        plain = words <= _NUMBERS and not (declared.refers or declared.array)
         addressed = node.type == "pointer_expression"
         unshared = self.local(declared) or (plain and not addressed)
         return not unshared and "const" not in declared.kind.split()
@@ -129,12 +132,6 @@ class Calls:
         if name in self.events.functions or not (name in ASKING or _harmless(name)):
             return self._changes_arguments_alone(call.node, depth)
         return True
-
-
-def _is_class(declared: Declared) -> bool:
-    """Whether a variable may be an object, which a function can take by reference."""
-    words = set(declared.kind.replace("unsigned", "int").split()) - {"const", "static", "constexpr"}
-    return not words <= {"int", "long", "short", "char", "float", "double", "bool", "size_t"}
 
 
 def _harmless(name: str) -> bool:

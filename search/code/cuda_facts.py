@@ -150,6 +150,8 @@ class _Kernel:
 
     def facts(self) -> KernelFacts:
         words = self.words
+        listed = [text(n) for n in walk(self.node) if n.type == "parameter_declaration"]
+        pointers = [parameter for parameter in listed if "*" in parameter and "const" in parameter]
         inputs = [
             symbol.name
             for symbol in self.declared
@@ -166,7 +168,8 @@ class _Kernel:
             or ("this_grid" in words and bool({"size", "num_threads"} & words)),
             shuffles=any(word.startswith(_SHUFFLES) for word in words)
             or {"tiled_partition", "reduce"} <= words,
-            read_only="__ldg" in words or self._restricted(),
+            read_only="__ldg" in words
+            or (bool(pointers) and all("restrict" in pointer for pointer in pointers)),
             inputs=tuple(inputs),
             vectors=any(word.lstrip("_") in _VECTORS for word in words),
             bounds="".join(short(node) for node in walk(self.node) if node.type == "launch_bounds"),
@@ -278,11 +281,6 @@ class _Kernel:
             elif node.type == "identifier" and text(node) not in self.macros | _BUILT_IN:
                 kinds.add(UNKNOWN)
         return True if kinds & _FLOATS else (None if kinds - _INTEGERS else False)
-
-    def _restricted(self) -> bool:
-        listed = [node for node in walk(self.node) if node.type == "parameter_declaration"]
-        pointers = [text(node) for node in listed if "*" in text(node) and "const" in text(node)]
-        return bool(pointers) and all("restrict" in pointer for pointer in pointers)
 
     def _fixed(self, element: ElementAccess) -> bool:
         names = frozenset().union(*map(self.names.closure, element.index))

@@ -70,7 +70,10 @@ class LoopUses:
         if not is_counted(self.names, self.names.events.loops[self.loop], self.uses):
             self.result.verdicts.add("unknown")
         self._scalars()
-        for group in _grouped(self.elements):
+        groups: dict[tuple[str, int], list[ElementAccess]] = {}
+        for element in self.elements:
+            groups.setdefault((element.array, id(element.declared)), []).append(element)
+        for group in groups.values():
             kind = group[0].declared.kind if group[0].declared is not None else ""
             if _PACKED.search(kind) and any(element.mode != "read" for element in group):
                 self.result.verdicts.add("unknown")
@@ -167,8 +170,10 @@ class LoopUses:
             return
         updates = all(element.mode == "update" for element in group)
         for write in writes:
-            moves = self._moves(write)
-            if moves is None:
+            around = self.names.chain(write.place.loop)
+            moved = [self.names.moved(index, self.loop, around) for index in write.index]
+            moves = [move for move in moved if move is not None]
+            if len(moves) < len(moved):
                 self._update(write, updates, "unknown")
             elif not any(moves):
                 self._same_place(write, group, updates)
@@ -200,12 +205,6 @@ class LoopUses:
         self.result.evolves |= inner and reads and not updates
         self._update(write, updates, "yes" if reads else "unknown")
 
-    def _moves(self, element: ElementAccess) -> list[Polynomial] | None:
-        around = self.names.chain(element.place.loop)
-        moves = [self.names.moved(index, self.loop, around) for index in element.index]
-        definite = [move for move in moves if move is not None]
-        return definite if len(definite) == len(moves) else None
-
     def _pair(self, write: ElementAccess, other: ElementAccess, moves: list[Polynomial]) -> Carries:
         if write is other:
             return "no"
@@ -229,13 +228,6 @@ class LoopUses:
         for element in elements:
             around = self.names.chain(element.place.loop)
             yield from around[around.index(self.loop) + 1 :]
-
-
-def _grouped(elements: Sequence[ElementAccess]) -> Iterable[list[ElementAccess]]:
-    groups: dict[tuple[str, int], list[ElementAccess]] = {}
-    for element in elements:
-        groups.setdefault((element.array, id(element.declared)), []).append(element)
-    return groups.values()
 
 
 def _counts(use: Occurrence) -> bool:

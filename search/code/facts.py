@@ -48,6 +48,7 @@ _ALIGNS = frozenset(
 _MOST_ELEMENTS = 3_000
 _MOST_ALIASES = 3
 _WORD = re.compile(r"\w+")
+_TYPES = ("primitive_type", "type_identifier", "long", "short")
 
 
 class Facts(Frozen):
@@ -158,7 +159,9 @@ def _facts(code: str, entry: str) -> Facts:
 
 def _of_text(tree: SyntaxTree, events: Events) -> Facts:
     """Facts that need no indices."""
-    words, types = _words(tree.root)
+    leaves = [node for node in walk(tree.root) if not node.child_count]
+    words = frozenset(map(text, leaves))
+    types = {text(leaf) for leaf in leaves if leaf.type in _TYPES}
     calls = [called(call.node) for call in events.calls]
     lines = [words for words, _ in events.directives]
     openmp = [line.removeprefix("omp").strip() for line in lines if line.startswith("omp")]
@@ -215,14 +218,6 @@ def _of_elements(
         "element_sums": tuple(element_sums(names.events, elements))[:_MOST_SUMS],
         "stored_sums": tuple(stored_sums(names.events, elements))[:_MOST_SUMS],
     }
-
-
-def _words(root: Node) -> tuple[frozenset[str], frozenset[str]]:
-    """All words of a text, and those that name types."""
-    leaves = [node for node in walk(root) if not node.child_count]
-    types = [text(leaf) for leaf in leaves if leaf.type in ("primitive_type", "type_identifier")]
-    sizes = [text(leaf) for leaf in leaves if leaf.type in ("long", "short")]
-    return frozenset(map(text, leaves)), frozenset([*types, *sizes])
 
 
 def _constants(root: Node, events: Events) -> tuple[str, ...]:

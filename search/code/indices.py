@@ -108,20 +108,15 @@ class Indices:
                 return symbol(f"?{short(node)}")
         if node.type == "identifier":
             return self._name(node, loop, depth)
-        if node.type == "field_expression" and self._plain_field(node):
-            return symbol(text(node)[:80])
+        base = node.child_by_field_name("argument") if node.type == "field_expression" else None
+        if base is not None and base.type == "identifier":  # `threadIdx.x`, if no element's field
+            declared = self.events.find(text(base), base)
+            if declared is None or (declared.value is None and not declared.element):
+                return symbol(text(node)[:80])
         if node.type == "unary_expression" and operator(node) == "-":
             return add({}, self.value(node.child_by_field_name("argument"), loop, depth + 1), -1)
         total = self._binary(node, loop, depth) if node.type == "binary_expression" else None
         return self._opaque(node, loop, depth) if total is None else total
-
-    def _plain_field(self, node: Node) -> bool:
-        """Whether a field belongs to a name that is no element: `threadIdx.x`."""
-        base = node.child_by_field_name("argument")
-        if base is None or base.type != "identifier":
-            return False
-        declared = self.events.find(text(base), base)
-        return declared is None or (declared.value is None and not declared.element)
 
     def _binary(self, node: Node, loop: int, depth: int) -> Polynomial | None:
         sign = operator(node)

@@ -56,7 +56,6 @@ def _loops(facts: Facts, kernels: list[KernelFacts]) -> list[LoopFacts]:
 
 @_add("a loop in a kernel")
 def kernel_loop(facts: Facts) -> Truth:
-    """A loop stands in a kernel."""
     return bool(_loops(facts, list(facts.kernels)))
 
 
@@ -69,7 +68,6 @@ def grid_stride(facts: Facts) -> Truth:
 
 @_add("several launches")
 def several_launches(facts: Facts) -> Truth:
-    """The code launches more than one kernel."""
     return len(facts.launches) > 1
 
 
@@ -94,19 +92,16 @@ def tile_loop(facts: Facts) -> Truth:
 
 @_add("atomic updates of global memory")
 def global_atomic(facts: Facts) -> Truth:
-    """A kernel updates global memory atomically."""
     return _atomically(any(kernel.global_atomics for kernel in facts.kernels), facts)
 
 
 @_add("atomic updates of shared memory")
 def shared_atomic(facts: Facts) -> Truth:
-    """A kernel updates shared memory atomically."""
     return _atomically(any(kernel.shared_atomics for kernel in facts.kernels), facts)
 
 
 @_add("an address that all threads update atomically")
 def one_address(facts: Facts) -> Truth:
-    """An atomic update of global memory has one address for all threads."""
     return _atomically(any(kernel.one_address for kernel in facts.kernels), facts)
 
 
@@ -118,7 +113,6 @@ def _atomically(answer: Truth, facts: Facts) -> Truth:
 
 @_add("accesses of neighbouring threads that lie far apart")
 def scattered(facts: Facts) -> Truth:
-    """Neighbouring threads touch addresses with a stride."""
     return _if_strides_known(any(kernel.scattered for kernel in _threaded(facts)), facts)
 
 
@@ -145,7 +139,6 @@ def _accesses(facts: Facts) -> list[Access]:
 
 @_add("data that several threads of a block read")
 def kernel_reuse(facts: Facts) -> Truth:
-    """An array of global memory is read at the same places by threads of a block."""
     return _if_followed(any(kernel.reuse for kernel in _threaded(facts)), facts)
 
 

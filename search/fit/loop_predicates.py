@@ -52,7 +52,6 @@ def collapsible_nest(facts: Facts) -> Truth:
 
 @_add("a result that all iterations of an innermost loop update")
 def inner_reduction(facts: Facts) -> Truth:
-    """An innermost loop reduces."""
     return any(loop.reduces for loop in innermost(facts))
 
 
@@ -107,7 +106,6 @@ def read_twice(facts: Facts) -> Truth:
 
 @_add("an innermost loop that steps through memory with a stride")
 def strided(facts: Facts) -> Truth:
-    """An innermost loop walks an array with a stride other than one."""
     return any_of(
         _not(unit(access.strides[-1], loop.step))
         for loop in innermost(facts)
@@ -149,7 +147,6 @@ def interleaved(facts: Facts) -> Truth:
 
 @_add("a branch in a loop that is not over time")
 def branch_in_loop(facts: Facts) -> Truth:
-    """An if or a switch stands in a loop, other than one over time."""
     return any(loop.branches and not loop.time for loop in facts.loops)
 
 
@@ -178,7 +175,6 @@ def invariant_access(facts: Facts) -> Truth:
 
 @_add("two loops over the same range, one after the other")
 def adjacent_loops(facts: Facts) -> Truth:
-    """Neighbouring loops in one place have the same bounds."""
     last: dict[tuple[str, int], LoopFacts] = {}
     for loop in facts.loops:
         before = last.get((loop.function, loop.parent))

@@ -73,7 +73,6 @@ def region_in_loop(facts: Facts) -> Truth:
 
 @_add("several parallel regions")
 def several_regions(facts: Facts) -> Truth:
-    """`#pragma omp parallel` stands there more than once."""
     return sum("parallel" in words for words in _words(facts)) > 1
 
 
