@@ -3,7 +3,7 @@
 Code of anyone who can write into the folder is loaded, so the folder, its parents and each
 entry are checked before every use. An entry is written elsewhere and renamed, so that no kill
 leaves half of one. Above the bound, the least recently used go first, except those that a living
-judge holds: it has a lock on the file, which the kernel takes back when it dies.
+judge keeps: it has a lock on the file, which the kernel takes back when it dies.
 
 Not covered: a folder above the cache that a group may write to (a member could put another folder
 in its place between look and use); NFS, where no such lock can be had and nothing is evicted.
@@ -12,19 +12,16 @@ in its place between look and use); NFS, where no such lock can be had and nothi
 import contextlib
 import os
 import stat
-import threading
 import time
-import weakref
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Self
+from typing import BinaryIO
 
 from regraph_kg import locks, regular
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.own_folder import own_folder
 
 BYTES = 2 * 2**30
-_HELD = 32  # entries handed out last that are held besides those asked to be kept
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -33,32 +30,25 @@ class Cache:
 
     def __init__(self, folder: Path, bytes_: int = BYTES) -> None:
         self._folder, self._bytes = folder, bytes_
-        self._held: dict[Path, int] = {}  # the last used last
-        self._kept: set[Path] = set()
-        self._lock = threading.Lock()
-        weakref.finalize(self, _close, self._held)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        self._kept: dict[Path, BinaryIO] = {}  # open, with a lock
 
     def close(self) -> None:
         """Release every entry, so that others may evict it."""
-        with self._lock:
-            _close(self._held)
-            self._kept.clear()
+        while self._kept:
+            self._kept.popitem()[1].close()
+
+    def __del__(self) -> None:
+        self.close()
 
     def find(self, key: str, keep: bool = False) -> Path | None:
-        """The entry, held for this process; None where there is none, or one not to be trusted.
+        """The entry; None where there is none, or one not to be trusted.
 
-        `keep`: for as long as this object lives. Raises `ToolError` for a folder of others,
+        `keep`: nobody evicts it while this object lives. Raises `ToolError` for a folder of others,
         `OSError` where there cannot be one.
         """
         self._require_ours()
         entry = self._folder / f"{key}.so"
-        return entry if self._hold(entry, keep) else None
+        return entry if self._use(entry, keep) else None
 
     def put(self, key: str, code: bytes, keep: bool = False) -> Path:
         """Add an entry. Raises `OSError` (a full disk) and `ToolError`."""
@@ -68,7 +58,7 @@ class Cache:
             draft.write_bytes(code)
             draft.chmod(0o555)
             draft.replace(entry)
-        self._hold(entry, keep)
+        self._use(entry, keep)
         self._evict(entry)
         return entry
 
@@ -100,29 +90,26 @@ class Cache:
         if stat.S_IMODE(status.st_mode) != stat.S_IRWXU:
             os.chmod(self._folder, stat.S_IRWXU)
 
-    def _hold(self, entry: Path, keep: bool) -> bool:
-        """Keep it from being evicted; False where there is none, or one that is not ours alone."""
-        descriptor = _locked(entry, shared=True)
-        if descriptor is None:
-            return False
-        status = os.fstat(descriptor)
-        if not _is_private(status) or not _is_at(entry, status):
-            os.close(descriptor)
-            return False
-        os.utime(descriptor, ns=(time.time_ns(), status.st_mtime_ns))
-        with self._lock:
-            if entry in self._held:
-                os.close(self._held.pop(entry))
-            self._held[entry] = descriptor
+    def _use(self, entry: Path, keep: bool) -> bool:
+        """Note its use; False where there is none, or one that is not ours alone."""
+        with contextlib.suppress(OSError), contextlib.ExitStack() as opened:
+            file = opened.enter_context(open(entry, "rb", opener=regular.opener))
+            if not locks.take(file, shared=True):
+                return False  # it is being evicted
+            status = os.fstat(file.fileno())
+            if not _is_private(status):
+                return False
+            os.utime(file.fileno(), ns=(time.time_ns(), status.st_mtime_ns))
             if keep:
-                self._kept.add(entry)
-            recent = [path for path in self._held if path not in self._kept]
-            if len(recent) > _HELD:
-                os.close(self._held.pop(recent[0]))
-        return True
+                if entry in self._kept:
+                    self._kept.pop(entry).close()
+                self._kept[entry] = file
+                opened.pop_all()
+            return True
+        return False
 
     def _evict(self, newest: Path) -> None:
-        """Remove the least recently used entries until the rest fits, but none that is held."""
+        """Remove the least recently used entries until the rest fits, but none that is kept."""
         entries = []
         for path in self._folder.glob("*.so"):
             with contextlib.suppress(OSError):
@@ -137,40 +124,18 @@ class Cache:
 
 
 def _is_private(status: os.stat_result) -> bool:
+    """Whether it is a file of ours, under one name: under none once it is evicted."""
     ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and status.st_nlink == 1
     return ours and not status.st_mode & _OTHERS_WRITE
 
 
-def _is_at(path: Path, status: os.stat_result) -> bool:
-    """Whether the file still lies there: it may have been evicted before we had the lock."""
-    try:
-        return os.path.samestat(path.lstat(), status)
-    except OSError:
-        return False
-
-
 def _removed(path: Path) -> bool:
-    """Remove an entry that nobody holds."""
-    descriptor = _locked(path, shared=False)
-    if descriptor is None:
-        return False
-    try:
-        path.unlink(missing_ok=True)
-    finally:
-        os.close(descriptor)
-    return True
-
-
-def _locked(path: Path, *, shared: bool) -> int | None:
-    """The open file with a lock; None where there is no such file, or another lock on it."""
-    descriptor = None
-    with contextlib.suppress(OSError):
-        descriptor = regular.opener(str(path), os.O_RDONLY)
-        if locks.take(descriptor, shared=shared):
-            return descriptor
-    if descriptor is not None:
-        os.close(descriptor)
-    return None
+    """Remove an entry that nobody keeps."""
+    with contextlib.suppress(OSError), open(path, "rb", opener=regular.opener) as file:
+        if locks.take(file):
+            path.unlink(missing_ok=True)
+            return True
+    return False
 
 
 def _parent_fault(folder: Path) -> str:
@@ -190,8 +155,3 @@ def _parent_fault(folder: Path) -> str:
         if status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX:
             return f"lies in {parent}, which is open to others"
     return ""
-
-
-def _close(held: dict[Path, int]) -> None:
-    while held:
-        os.close(held.popitem()[1])
