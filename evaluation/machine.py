@@ -272,7 +272,7 @@ class Machine:
             if isinstance(opened, GpuMonitor):
                 self._monitor, self._clocks = opened, opened.facts()
             else:
-                self._clocks = {"gpu_clocks": opened.reason}
+                self._clocks = {"gpu_clocks": opened}
             errors = self._monitor.uncorrected_errors if self._monitor else None
             self._health = Health(cuda, gpu.visible, errors)
         return self._gpu_tools

@@ -23,7 +23,7 @@ from regraph_kg.evaluation.compare import LOOKS, Comparison, by_levels, compare
 from regraph_kg.evaluation.evaluation import Evaluation, Times
 from regraph_kg.evaluation.examiner import Examiner
 from regraph_kg.evaluation.further import FurtherChecks
-from regraph_kg.evaluation.gpu.kernels import KernelTimes, profile
+from regraph_kg.evaluation.gpu.kernels import KernelTimes, parsed
 from regraph_kg.evaluation.many_threads import ManyThreads
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.races import HeldUpThreads
@@ -263,7 +263,8 @@ class Session:
         try:
             worker, bench = slot.worker, slot.bench
             worker.assign(program)
-            if worker.start or bench.begin(worker) or worker.settle():
+            bench.begin()
+            if worker.start or worker.settle():
                 return None
             loaded: list[int] | Failure = []
             for is_warm in (False, False, True):
@@ -273,8 +274,8 @@ class Session:
                 if not is_warm and isinstance(worker.call(loaded, self.call_seconds), Failure):
                     return None
             assert not isinstance(loaded, Failure)
-            times = profile(worker, loaded[0], self.call_seconds)
-            return times if isinstance(times, KernelTimes) else None
+            said = worker.profile(loaded[0], self.call_seconds)
+            return None if isinstance(said, Failure) else parsed(said)
         finally:
             slot.end()
 

@@ -125,13 +125,8 @@ class Compiler:
         """
         checks = () if own_symbols else (_names("out.so", _OWN_HOST),)
         command = (str(self._gcc.path), *flags, *_SHARED, *_PLAIN_ERRORS)
-        job = Compilation(
-            {"candidate.cpp": code},
-            ((*command, "candidate.cpp", "-o", "out.so"), *checks),
-            (self._gcc.version, _cpu_features()),
-            self._gcc.reads,
-        )
-        return self._cached(job, keep)
+        build = (*command, "candidate.cpp", "-o", "out.so")
+        return self._cached(self._job({"candidate.cpp": code}, build, *checks), keep)
 
     def perturbed(self, code: str, flags: Sequence[str]) -> Path | Failure:
         """C++ code whose threads are held up where they read and write memory (perturb.cpp)."""
@@ -143,9 +138,8 @@ class Compiler:
             (*common, "candidate.o", "perturb.o", *_COPIES, "-o", "out.so"),
         )
         marked = _OPTIMIZED.sub("unused", code)
-        files = {"candidate.cpp": marked, "perturb.cpp": _text("perturb.cpp")}
-        key = (self._gcc.version, _cpu_features())
-        return self._cached(Compilation(files, commands, key, self._gcc.reads), keep=False)
+        files = {"candidate.cpp": marked, "perturb.cpp": harness_text("perturb.cpp")}
+        return self._cached(self._job(files, *commands))
 
     def cuda(
         self,
@@ -162,26 +156,33 @@ class Compiler:
         runtime and use wraps.cpp's names as its own.
         """
         checks = () if own_symbols else (_names("-g candidate.o", _OWN_CUDA),)
-        lean = self._cached(self._cuda_job(code, cuda, arch, ((_LEAN, *flags), checks)))
-        if not isinstance(lean, Failure):
+        files = {"candidate.cu": code, "wraps.cpp": harness_text("wraps.cpp")}
+        gcc = str(self._gcc.path)
+        wraps = (gcc, "-std=c++17", "-O2", "-fPIC", f"-I{cuda.include}", "-c", "wraps.cpp")
+        wrapped = (f"-Wl,--wrap={name}" for name in _WRAPPED)
+        objects = ("candidate.o", "wraps.o")
+        link = (gcc, *_SHARED, *objects, *wrapped, *_runtime_flags(cuda), "-o", "out.so")
+
+        def built(*more: str) -> Path | Failure:
+            compile_ = self._nvcc(cuda, arch, "candidate", (*more, *flags))
+            return self._cached(self._job(files, compile_, *checks, wraps, link, cuda=cuda))
+
+        lean = built(_LEAN)
+        if not isinstance(lean, Failure) or lean.outcome is Outcome.REJECTED_SOURCE:
             return lean
-        if lean.outcome is not Outcome.REJECTED_SOURCE and _SPECIAL.search(code + lean.diagnosis):
-            return self._cached(self._cuda_job(code, cuda, arch, (flags, checks)))
-        return lean
+        return built() if _SPECIAL.search(code + lean.diagnosis) else lean
 
     def harness(self, problem: Problem, cuda: Cuda | None = None, arch: str = "") -> Path:
         """The trusted half of a worker for this signature. Raises `ToolError`."""
-        files = {"harness.cpp": _text("harness.cpp"), "signature.h": signature_header(problem)}
-        link: tuple[str, ...] = (
-            *(str(self._gcc.path), "-std=c++17", "-O2"),
-            *(*_SHARED, "harness.cpp"),
-        )
+        signature = signature_header(problem)
+        files = {"harness.cpp": harness_text("harness.cpp"), "signature.h": signature}
+        link: Command = (str(self._gcc.path), "-std=c++17", "-O2", *_SHARED, "harness.cpp")
         if not cuda:
             return self._trusted(files, (*link, "-o", "out.so"))
         link = (*link, "-DREGRAPH_CUDA", f"-I{cuda.include}")
         before: tuple[Command, ...] = ()
         if problem.metric == "device":
-            files |= {name: _text(name) for name in ("ready.cu", "seal.h")}
+            files |= {name: harness_text(name) for name in ("ready.cu", "seal.h")}
             before = (self._nvcc(cuda, arch, "ready"),)
             link = (*link, "-DREGRAPH_DEVICE", "ready.o")
         return self._trusted(
@@ -204,9 +205,7 @@ class Compiler:
 
     def _trusted(self, files: dict[str, str], *commands: Command, cuda: Cuda | None = None) -> Path:
         """Compile the judge's own code, and keep it. Raises `ToolError`."""
-        versions = (self._gcc.version, _cpu_features(), *((cuda.version,) if cuda else ()))
-        reads = (*self._gcc.reads, *(cuda.reads if cuda else ()))
-        result = self._cached(Compilation(files, commands, versions, reads), keep=True)
+        result = self._cached(self._job(files, *commands, cuda=cuda), keep=True)
         if isinstance(result, Failure):
             raise ToolError(f"{next(iter(files))}: does not compile: {result.diagnosis}")
         return result
@@ -218,22 +217,13 @@ class Compiler:
             *("-Xcompiler=-fPIC", *extra, "-c", f"{name}.cu", "-o", f"{name}.o"),
         )
 
-    def _cuda_job(
-        self, code: str, cuda: Cuda, arch: str, options: tuple[Sequence[str], Sequence[Command]]
+    def _job(
+        self, files: dict[str, str], *commands: Command, cuda: Cuda | None = None
     ) -> Compilation:
-        extra, checks = options
-        compile_ = self._nvcc(cuda, arch, "candidate", extra)
-        gcc = str(self._gcc.path)
-        wraps = (gcc, "-std=c++17", "-O2", "-fPIC", f"-I{cuda.include}", "-c", "wraps.cpp")
-        wrapped = tuple(f"-Wl,--wrap={name}" for name in _WRAPPED)
-        objects = ("candidate.o", "wraps.o")
-        link = (gcc, *_SHARED, *objects, *wrapped, *_runtime_flags(cuda), "-o", "out.so")
-        return Compilation(
-            {"candidate.cu": code, "wraps.cpp": _text("wraps.cpp")},
-            (compile_, *checks, wraps, link),
-            (self._gcc.version, cuda.version, _cpu_features()),
-            (*self._gcc.reads, *cuda.reads),
-        )
+        """Commands with all that their result depends on."""
+        versions = (self._gcc.version, _cpu_features(), *((cuda.version,) if cuda else ()))
+        reads = (*self._gcc.reads, *(cuda.reads if cuda else ()))
+        return Compilation(files, commands, versions, reads)
 
     def _cached(self, job: Compilation, keep: bool = False) -> Path | Failure:
         content = (job.key, job.commands, sorted(job.files.items()), self._sandbox)
@@ -334,7 +324,8 @@ def signature_header(problem: Problem) -> str:
     )
 
 
-def _text(name: str) -> str:
+def harness_text(name: str) -> str:
+    """A source of the harness (worker/harness)."""
     return (_HARNESS / name).read_text(encoding="utf-8")
 
 

@@ -59,7 +59,9 @@ def trimmed(errors: str, code: str = "", limit: int = 1200) -> str:
     Falls back to the first error of a header, then to the last words.
     """
     lines = [line.rstrip() for line in plain(errors).split("\n") if line.strip()]
-    source = [_blanked(line) for line in code.split("\n")]
+    # blanks for unprintable characters, so that a caret keeps its column
+    shown = "".join(char if char.isprintable() or char in "\t\n" else " " for char in code)
+    source = shown.split("\n")
     texts = list(dict.fromkeys(complaint.show(source) for complaint in _complaints(lines, source)))
     if not texts:
         texts = [f"error in {m[1]}: {m[2][:_TEXT]}" for m in map(_HEADER.match, lines) if m][:1]
@@ -138,8 +140,3 @@ def _without_line(line: str) -> Iterator[_Complaint]:
 def _demangled(text: str) -> str:
     """Mangled names of free functions as in the source: _Z6kernelPf -> kernel."""
     return re.sub(r"\b_Z(\d{1,4})(\w+)", lambda m: m[2][: int(m[1])], text)
-
-
-def _blanked(line: str) -> str:
-    """The line with blanks for unprintable characters, so that a caret keeps its column."""
-    return "".join(char if char.isprintable() or char == "\t" else " " for char in line)

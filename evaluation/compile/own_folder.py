@@ -38,17 +38,14 @@ def _locked(parent: Path) -> tuple[Path, int]:
         path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
         with suppress(FileNotFoundError):
             lock = os.open(path, _AS_FOLDER)
+            try:
+                is_ours = locks.take(lock)
+            except OSError:  # no locks here: then nobody can sweep here either
+                is_ours = True
             # Another process may have swept it between its making and the lock.
-            if _takes(lock) and path.exists():
+            if is_ours and path.exists():
                 return path, lock
             os.close(lock)
-
-
-def _takes(lock: int) -> bool:
-    try:
-        return locks.take(lock)
-    except OSError:  # no locks here: then nobody can sweep here either
-        return True
 
 
 def _sweep(path: Path) -> None:

@@ -21,7 +21,8 @@ _TELLS = re.compile(
 def rejected(code: str) -> Failure | None:
     if not code.strip():
         return Failure(Outcome.REJECTED_SOURCE, "the source is empty")
-    if "\x00" in code or len(code) > _SOURCE_BYTES or not _encodable(code):
+    is_encodable = not any("\ud800" <= letter <= "\udfff" for letter in code)
+    if "\x00" in code or len(code) > _SOURCE_BYTES or not is_encodable:
         return Failure(Outcome.REJECTED_SOURCE, "the source is not C++ text of at most 1 MiB")
     text = _without_comments(code.replace("\\\r\n", "").replace("\\\n", ""))
     for line in text.splitlines():
@@ -38,10 +39,6 @@ def rejected(code: str) -> Failure | None:
         text = f"not allowed: {told[0][:80]} (no part of the code may be left out of checks)"
         return Failure(Outcome.REJECTED_SOURCE, text)
     return None
-
-
-def _encodable(code: str) -> bool:
-    return not any("\ud800" <= letter <= "\udfff" for letter in code)
 
 
 def _harmless(directive: str, operand: str) -> bool:

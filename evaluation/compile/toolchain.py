@@ -66,8 +66,9 @@ def find_cuda() -> Cuda:
     """The first complete CUDA toolkit. Raises `ToolError`, in one line."""
     for nvcc in _nvccs():
         root = nvcc.resolve().parents[1]
-        include = next((d for d in _includes(root) if (d / "cuda_runtime_api.h").exists()), None)
-        runtime = next(_runtimes(root), None)
+        includes = (root / "include", *root.glob("targets/*/include"))
+        include = next((d for d in includes if (d / "cuda_runtime_api.h").exists()), None)
+        runtime = next(libraries(root, "cudart"), None)
         if include and runtime:
             release = _output([str(nvcc), "--version"]).rpartition("release ")[2]
             return Cuda(nvcc, release.partition(",")[0].strip(), include, runtime)
@@ -113,14 +114,10 @@ def _nvccs() -> Iterator[Path]:
         yield from sorted(Path(folder).glob("nvidia/cu*/bin/nvcc"), reverse=True)
 
 
-def _includes(root: Path) -> Iterator[Path]:
-    yield root / "include"
-    yield from root.glob("targets/*/include")
-
-
-def _runtimes(root: Path) -> Iterator[Path]:
+def libraries(root: Path, name: str) -> Iterator[Path]:
+    """Files of a library in a toolkit's folder, the shortest name of a folder first."""
     for folder in (root / "lib64", root / "lib", *root.glob("targets/*/lib")):
-        yield from sorted(folder.glob("libcudart.so*"), key=lambda p: len(p.name))
+        yield from sorted(folder.glob(f"lib{name}.so*"), key=lambda p: len(p.name))
 
 
 def _output(command: list[str]) -> str:

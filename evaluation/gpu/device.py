@@ -21,6 +21,7 @@ _TURN_POLL_SECONDS, _TOLD_AFTER_SECONDS = 0.002, 0.5
 _PEER = struct.Struct("3i")  # pid, uid, gid (struct ucred)
 _SMI_SECONDS = 60.0
 NO_GPU = "see nvidia-smi and the kernel's log (Xid), reset the GPU or restart the machine"
+_CPUINFO = Path("/proc/cpuinfo")
 _LEAST_SHARE = 6
 _WORKER_CORES = 3
 
@@ -185,11 +186,20 @@ def machine_facts() -> dict[str, str]:
 
 @functools.cache
 def _cpu_model() -> str:
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        text = ""
-    for line in text.splitlines():
-        if line.startswith("model name"):
+    return cpu_says("model name") or platform.machine()
+
+
+def cpu_says(*names: str) -> str:
+    """The first of these fields of /proc/cpuinfo; "" where there is none."""
+    for line in told(_CPUINFO).splitlines():
+        if line.startswith(names):
             return " ".join(line.partition(":")[2].split())
-    return platform.machine()
+    return ""
+
+
+def told(path: Path) -> str:
+    """A file's text; "" where the system does not have it."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""

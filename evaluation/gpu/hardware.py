@@ -11,10 +11,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from regraph_kg.evaluation.gpu.device import Gpu, machine_facts
+from regraph_kg.evaluation.gpu.device import Gpu, cpu_says, machine_facts, told
 
 _CPU = Path("/sys/devices/system/cpu/cpu0/cache")
-_CPUINFO = Path("/proc/cpuinfo")
 _VECTORS = (
     ("avx512f", "vectors of 512 bits (AVX-512)"),
     ("avx2", "vectors of 256 bits (AVX2)"),
@@ -25,17 +24,17 @@ _VECTORS = (
 )
 """Flag of the CPU, and what it means; the widest that it has is told."""
 _ATTRIBUTES = {
-    "sms": 16,
-    "shared_block": 8,
-    "shared_opt_in": 97,
-    "shared_sm": 81,
-    "registers": 82,
-    "threads": 39,
-    "l2": 38,
-    "memory_khz": 36,
-    "memory_bits": 37,
+    "sms": (16, 1, "{} SMs"),
+    "threads": (39, 1, "{} threads a SM"),
+    "registers": (82, 1, "{} registers a SM"),
+    "shared_block": (8, 1024, "{} KiB shared memory a block"),
+    "shared_opt_in": (97, 1024, "{} KiB if the kernel opts in"),
+    "shared_sm": (81, 1024, "{} KiB shared memory a SM"),
+    "l2": (38, 1024, "{} KiB L2 cache"),
+    "memory_khz": (36, 1, ""),
+    "memory_bits": (37, 1, ""),
 }
-"""Numbers of CUDA's device attributes (CUdevice_attribute)."""
+"""Numbers of CUDA's device attributes (CUdevice_attribute), their unit, and what they say."""
 _ASK = """
 import ctypes, json, sys
 cuda, device = ctypes.CDLL("libcuda.so.1"), ctypes.c_int()
@@ -68,19 +67,11 @@ def gpu_hardware(gpu: Gpu) -> str:
 
 def gpu_sizes(facts: dict[str, int]) -> list[str]:
     """Known attributes in words."""
-    texts = {
-        "sms": "{} SMs",
-        "threads": "{} threads a SM",
-        "registers": "{} registers a SM",
-    }
-    kib = {
-        "shared_block": "{} KiB shared memory a block",
-        "shared_opt_in": "{} KiB if the kernel opts in",
-        "shared_sm": "{} KiB shared memory a SM",
-        "l2": "{} KiB L2 cache",
-    }
-    parts = [text.format(facts[name]) for name, text in texts.items() if facts.get(name)]
-    parts += [text.format(facts[name] // 1024) for name, text in kib.items() if facts.get(name)]
+    parts = [
+        text.format(facts[name] // unit)
+        for name, (_, unit, text) in _ATTRIBUTES.items()
+        if text and facts.get(name)
+    ]
     if rate := _memory_rate(facts):
         parts.append(f"memory of {rate / 1e9:.0f} GB/s")
     return parts
@@ -99,11 +90,7 @@ def _memory_rate(facts: dict[str, int]) -> float:
 
 def _vectors() -> str:
     """The widest vectors, by the CPU's flags."""
-    flags: set[str] = set()
-    for line in _read(_CPUINFO).splitlines():
-        if line.startswith(("flags", "Features")):
-            flags = set(line.partition(":")[2].split())
-            break
+    flags = cpu_says("flags", "Features").split()
     return next((text for flag, text in _VECTORS if flag in flags), "")
 
 
@@ -111,9 +98,9 @@ def _caches() -> list[str]:
     """Caches for data, from the nearest: "L2 512 KiB"."""
     sizes: dict[str, str] = {}
     for index in sorted(_CPU.glob("index*")):
-        size = _read(index / "size")
-        if _read(index / "type") != "Instruction" and size.endswith("K") and size[:-1].isdigit():
-            sizes[_read(index / "level")] = _bytes(int(size[:-1]))
+        size = told(index / "size")
+        if told(index / "type") != "Instruction" and size.endswith("K") and size[:-1].isdigit():
+            sizes[told(index / "level")] = _bytes(int(size[:-1]))
     return [f"L{level} cache of {size}" for level, size in sorted(sizes.items())]
 
 
@@ -121,18 +108,12 @@ def _bytes(kib: int) -> str:
     return f"{kib} KiB" if kib % 1024 else f"{kib // 1024} MiB"
 
 
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""
-
-
 def _attributes(gpu: Gpu) -> dict[str, int]:
     """Attributes by their names in `_ATTRIBUTES`; empty where the driver does not tell."""
+    numbers = {name: number for name, (number, *_) in _ATTRIBUTES.items()}
     try:
         output = subprocess.run(
-            [sys.executable, "-I", "-c", _ASK, json.dumps(_ATTRIBUTES)],
+            [sys.executable, "-I", "-c", _ASK, json.dumps(numbers)],
             env={**os.environ, "CUDA_VISIBLE_DEVICES": gpu.visible},
             capture_output=True,
             text=True,

@@ -12,7 +12,6 @@ passing illness hit, if the device is well again when looked at; memory held by 
 counts as the others'.
 """
 
-import os
 import re
 import subprocess
 import sys
@@ -24,6 +23,7 @@ from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.toolchain import Cuda
 from regraph_kg.evaluation.gpu.device import NO_GPU, nvidia_smi
 from regraph_kg.evaluation.rules import Failure
+from regraph_kg.evaluation.worker.spawn import passed_on
 from regraph_kg.models.evaluation import Outcome
 
 _ACCUSES = re.compile(
@@ -35,7 +35,6 @@ _ACCUSES = re.compile(
 """Texts of CUDA errors that can mean a failed machine (cudaGetErrorString, CUDA 13.0)."""
 _PATIENCE_SECONDS = 60.0
 _HELD_BY_OTHERS = 0.5
-_KEPT_ENV = ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
 _LOOK = r"""
 import ctypes, sys
 cuda = ctypes.CDLL(sys.argv[1])
@@ -130,12 +129,11 @@ def _query(visible: str, *fields: str) -> list[str]:
 
 def _look(cuda: Cuda, visible: str) -> str | None:
     """A fresh process of ours makes a context, and writes to and reads from the device."""
-    environment = {name: os.environ[name] for name in _KEPT_ENV if name in os.environ}
     chosen = {"CUDA_VISIBLE_DEVICES": visible} if visible else {}
     try:
         process = subprocess.run(
             [sys.executable, "-I", "-S", "-c", _LOOK, str(cuda.runtime)],
-            env=environment | chosen | {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"},
+            env=passed_on() | chosen | {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"},
             capture_output=True,
             text=True,
             timeout=_PATIENCE_SECONDS,

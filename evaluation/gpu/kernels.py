@@ -9,23 +9,19 @@ Not covered: kernels that a kernel launches; copies that a kernel makes itself f
 """
 
 import contextlib
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, Protocol
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.compile.compile import Compiler
-from regraph_kg.evaluation.compile.toolchain import INSTALL_TOOLKIT, Cuda
+from regraph_kg.evaluation.compile.compile import Compiler, harness_text
+from regraph_kg.evaluation.compile.toolchain import INSTALL_TOOLKIT, Cuda, libraries
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.text import plain
 
-_HARNESS = Path(__file__).parents[1] / "worker" / "harness"
 _PROFILE = "profile.cpp"
-_NANO = 1e-9
 _SHOWN = 3
 
 
@@ -34,16 +30,15 @@ def _tidy(name: str) -> str:
     return " ".join(plain(name).split())
 
 
+_Seconds = Annotated[float, Field(ge=0), AfterValidator(lambda nanoseconds: nanoseconds * 1e-9)]
+
+
 class Kernel(NamedTuple):
     """All launches of one kernel in one call; their durations added up."""
 
     name: Annotated[str, AfterValidator(_tidy)]
     launches: int
-    nanoseconds: int
-
-    @property
-    def seconds(self) -> float:
-        return self.nanoseconds * _NANO
+    seconds: _Seconds
 
 
 class KernelTimes(BaseModel):
@@ -55,27 +50,15 @@ class KernelTimes(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     launches: NonNegativeInt = Field(alias="kernels")
-    kernel_ns: NonNegativeInt
+    kernel_seconds: _Seconds = Field(alias="kernel_ns")
     copies: NonNegativeInt
-    copy_ns: NonNegativeInt
-    busy_ns: NonNegativeInt  # some kernel or copy was running
+    copy_seconds: _Seconds = Field(alias="copy_ns")
+    busy_seconds: _Seconds = Field(alias="busy_ns")  # some kernel or copy was running
     dropped: Literal[0]  # lost records: of a record without them nothing is known
     in_bytes: NonNegativeInt  # copied from host to device
     out_bytes: NonNegativeInt
     inside_bytes: NonNegativeInt  # copied within the device, or between hosts
     names: tuple[Kernel, ...]  # the longest first; as many as the worker had room for
-
-    @property
-    def kernel_seconds(self) -> float:
-        return self.kernel_ns * _NANO
-
-    @property
-    def copy_seconds(self) -> float:
-        return self.copy_ns * _NANO
-
-    @property
-    def busy_seconds(self) -> float:
-        return self.busy_ns * _NANO
 
     def facts(self) -> dict[str, str]:
         return {
@@ -88,30 +71,15 @@ class KernelTimes(BaseModel):
         }
 
 
-class Profiled(Protocol):
-    """A worker with the profiler loaded."""
-
-    def profile(self, row: int, seconds: float) -> str | Failure:
-        """Call one prepared row within `seconds`; the profiler's text."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cupti:
-    """CUPTI's headers and library."""
-
-    include: Path
-    library: Path
-
-
-def find_cupti(cuda: Cuda) -> Cupti:
-    """CUPTI in a toolkit's folders, its extras/CUPTI, or the wheel. Raises `ToolError`."""
+def find_cupti(cuda: Cuda) -> tuple[Path, Path]:
+    """CUPTI's headers and library: a toolkit's, its extras/CUPTI's, or the wheel's; `ToolError`."""
     roots = {cuda.include.parent: None, cuda.nvcc.resolve().parents[1]: None}
     roots |= {root / "extras" / "CUPTI": None for root in tuple(roots)}
     headers = (root / "include" for root in roots)
     include = next((folder for folder in headers if (folder / "cupti.h").exists()), None)
-    library = next(_libraries(roots), None)
+    library = next((file for root in roots for file in libraries(root, "cupti")), None)
     if include and library:
-        return Cupti(include, library)
+        return include, library
     raise ToolError(
         f"CUPTI: not found beside the CUDA toolkit; install its CUPTI part, or {INSTALL_TOOLKIT}"
     )
@@ -119,22 +87,16 @@ def find_cupti(cuda: Cuda) -> Cupti:
 
 def profiler(compiler: Compiler, cuda: Cuda) -> Path:
     """The library that a worker loads to be profiled. Raises `ToolError`."""
-    cupti = find_cupti(cuda)
-    folder = cupti.library.parent
+    include, library = find_cupti(cuda)
+    folder = library.parent
     flags = (
-        *("-std=c++17", "-O2", f"-I{cupti.include}", f"-I{cuda.include}"),
-        *("-Wl,--no-as-needed", f"-L{folder}", f"-l:{cupti.library.name}", f"-Wl,-rpath,{folder}"),
+        *("-std=c++17", "-O2", f"-I{include}", f"-I{cuda.include}"),
+        *("-Wl,--no-as-needed", f"-L{folder}", f"-l:{library.name}", f"-Wl,-rpath,{folder}"),
     )
-    result = compiler.host((_HARNESS / _PROFILE).read_text(encoding="utf-8"), flags, keep=True)
+    result = compiler.host(harness_text(_PROFILE), flags, keep=True)
     if isinstance(result, Failure):
         raise ToolError(f"{_PROFILE}: does not compile: {result.diagnosis[:300]}")
     return result
-
-
-def profile(worker: Profiled, row: int, seconds: float) -> KernelTimes | Failure | None:
-    """Kernels and copies of one call of a prepared row; None where the record is not sound."""
-    text = worker.profile(row, seconds)
-    return text if isinstance(text, Failure) else parsed(text)
 
 
 def unfinished(times: KernelTimes) -> Failure | None:
@@ -151,7 +113,7 @@ def parsed(text: str) -> KernelTimes | None:
     """The record of profile.cpp; None where it is malformed, or where records were dropped."""
     with contextlib.suppress(ValidationError):
         times = KernelTimes.model_validate_json(text)
-        if max(times.kernel_ns, times.copy_ns) <= times.busy_ns:
+        if max(times.kernel_seconds, times.copy_seconds) <= times.busy_seconds:
             return times
     return None
 
@@ -174,12 +136,6 @@ def advice(times: KernelTimes, seconds: float) -> str:
         for kernel in times.names[:_SHOWN]
     )
     return f"{summary} ({shown})" if shown else summary
-
-
-def _libraries(roots: dict[Path, None]) -> Iterator[Path]:
-    for root in roots:
-        for folder in ("lib64", "lib"):
-            yield from sorted((root / folder).glob("libcupti.so*"), key=lambda p: len(p.name))
 
 
 def _micro(seconds: float) -> str:

@@ -51,6 +51,13 @@ REASONS = {
 }
 """NVML's clock event reasons, by bit."""
 _IDLE = "idle"
+_FACTS: tuple[tuple[str, str, Callable[[list[float]], float]], ...] = (
+    ("sm_clock_mhz", "sm_mhz", median),
+    ("memory_clock_mhz", "memory_mhz", median),
+    ("temperature_c", "temperature_c", max),
+    ("power_w", "power_w", median),
+)
+"""A measurement's facts: of what reading, and which of its values."""
 _HOT = frozenset({"thermal (software)", "thermal (hardware)", "hardware slowdown"})
 _STARVED = frozenset({"power cap", "power brake"})
 
@@ -82,19 +89,12 @@ class GpuState:
         return bool(_STARVED.intersection(self.reasons))
 
 
-@dataclass(frozen=True, slots=True)
-class Absent:
-    """Why there is nothing to read clocks from, in one line. Timing goes on without."""
-
-    reason: str
-
-
 class GpuMonitor:
     """Reads one GPU. Methods raise `ToolError` where it is lost; one reading takes microseconds."""
 
     def __init__(self, library: Any, handle: object, name: str) -> None:
         """`library`: pynvml (package nvidia-ml-py), of which no types are known."""
-        self._library, self._handle, self._name = library, handle, name
+        self._library, self._handle, self.name = library, handle, name
         self.plateau_mhz: float | None = None
         """Median SM clock of the last measurement that nothing slowed down."""
         self._look_again = 0.0
@@ -172,17 +172,6 @@ class GpuMonitor:
         }
         return {name: str(value) for name, value in readings.items() if value is not None}
 
-    def watch(self) -> "GpuWatch":
-        """Begin to follow a measurement."""
-        return GpuWatch(self)
-
-    def lost_memory(self, errors: int) -> ToolError:
-        """Our failure when `errors` uncorrectable errors occurred during a measurement."""
-        return ToolError(
-            f"GPU {self._name}: {errors} uncorrectable memory errors while it was timed;"
-            " nothing it computed counts: see `nvidia-smi -q -d ECC`, reset or replace it"
-        )
-
     def _ask(self, what: str, *which: int) -> int | None:
         answer = self._say(what, *which)
         return None if answer is None else int(answer)
@@ -193,7 +182,7 @@ class GpuMonitor:
             return getattr(self._library, f"nvmlDeviceGet{what}")(self._handle, *which)
         except self._library.NVMLError as error:
             if _number(error) in _REMEDIES:
-                raise _broken(error, self._name) from None
+                raise _broken(error, self.name) from None
             return None
 
 
@@ -234,23 +223,19 @@ class GpuWatch:
         """Facts for the report. Raises `ToolError` where memory errors occurred meanwhile."""
         errors = self._monitor.uncorrected_errors()
         if errors is not None and self._errors is not None and errors > self._errors:
-            raise self._monitor.lost_memory(errors - self._errors)
+            raise ToolError(
+                f"GPU {self._monitor.name}: {errors - self._errors} uncorrectable memory errors"
+                " while it was timed; nothing it computed counts: see `nvidia-smi -q -d ECC`,"
+                " reset or replace it"
+            )
         clocks = [s.sm_mhz for s in self._states if s.sm_mhz and not (s.hot or s.starved)]
         if clocks:
             self._monitor.plateau_mhz = median(clocks)
-        names = ("sm_mhz", "memory_mhz", "temperature_c", "power_w")
-        columns = {name: [getattr(state, name) for state in self._states] for name in names}
-        readings = {name: [v for v in column if v is not None] for name, column in columns.items()}
-        facts = {
-            label: f"{pick(readings[name]):.0f}"
-            for label, name, pick in (
-                ("sm_clock_mhz", "sm_mhz", median),
-                ("memory_clock_mhz", "memory_mhz", median),
-                ("temperature_c", "temperature_c", max),
-                ("power_w", "power_w", median),
-            )
-            if readings[name]
-        }
+        facts = {}
+        for label, name, pick in _FACTS:
+            readings = [v for state in self._states if (v := getattr(state, name)) is not None]
+            if readings:
+                facts[label] = f"{pick(readings):.0f}"
         words = {word for state in self._states for word in state.reasons if word != _IDLE}
         return facts | {
             "throttled": ", ".join(sorted(words)) or "no",
@@ -258,28 +243,20 @@ class GpuWatch:
         }
 
 
-def open_gpu(gpu: int | str = 0, library: Any = None) -> GpuMonitor | Absent:
-    """A monitor of the GPU with this index (in PCI bus order) or UUID; else why there is none.
+def open_gpu(uuid: str) -> GpuMonitor | str:
+    """A monitor of this GPU; else why there is none, in a line: timing goes on without.
 
     Raises `ToolError` where there is a GPU that cannot be used: lost, or its driver is broken.
     """
-    if library is None:
-        try:
-            library = importlib.import_module("pynvml")
-        except ImportError:
-            return Absent("NVML: package nvidia-ml-py is not installed: clocks are not read")
-    name = str(gpu)
+    library: Any = importlib.import_module("pynvml")  # has no types
     try:
         library.nvmlInit()
-        if name.isdigit():
-            handle = library.nvmlDeviceGetHandleByIndex(int(name))
-        else:
-            handle = library.nvmlDeviceGetHandleByUUID(name)
+        handle = library.nvmlDeviceGetHandleByUUID(uuid)
     except library.NVMLError as error:
         if _number(error) in _REMEDIES:
-            raise _broken(error, name) from None
-        return Absent(f"NVML: {error}: clocks are not read")
-    return GpuMonitor(library, handle, name)
+            raise _broken(error, uuid) from None
+        return f"NVML: {error}: clocks are not read"
+    return GpuMonitor(library, handle, uuid)
 
 
 def _stranger(pid: int) -> str:

@@ -141,12 +141,11 @@ class Bench:
             return MAX_BATCH
         return self._supply.most(len(self._calls))
 
-    def begin(self, worker: Worker) -> Failure | None:
-        """Make the memory ready for a worker's timed calls."""
+    def begin(self) -> None:
+        """Make the memory ready for timed calls."""
         for call in self._calls:
             for place in call.places.values():
                 self._shared.set_canaries(place, pattern=True)
-        return None
 
     def load(self, worker: Worker, count: int, timed_seconds: float) -> list[int] | Failure:
         """Put inputs into the arrays of `count` calls, and poison into their outputs: their rows.
@@ -180,7 +179,8 @@ class Bench:
 
     def keep(self, worker: Worker, rows: Sequence[int]) -> Failure | None:
         """Copy the outputs to verify of the last calls; the worker stands still."""
-        places = list(dict.fromkeys(self._place_of(row) for row in rows))
+        first = self._calls[0].row
+        places = list(dict.fromkeys(row - first for row in rows))
         planned = self._planned.pop(self._batch - 1, None)
         if planned and planned[0] in places:
             inputs = [] if self._is_compared else list(self._inputs(planned[0]).values())
@@ -399,6 +399,3 @@ class Bench:
         views = {name: self._shared.view(call.places[name]) for name in inputs}
         altered = self._contents.altered(content, views)
         return Failure(Outcome.MUTATED_INPUT, f"changed input {altered}") if altered else None
-
-    def _place_of(self, row: int) -> int:
-        return row - self._calls[0].row

@@ -73,7 +73,9 @@ def level(
     mean, s0 = fmean(logs), scatter(target, metric)
     squares = _PRIOR_WORKERS * s0**2 + sum((log - mean) ** 2 for log in logs)
     freedom = _PRIOR_WORKERS + len(logs) - 1
-    within = fmean(_standard_error(timing) ** 2 for timing in timings)
+    # the standard errors of the logarithms of medians, by their order-statistic intervals
+    errors = (math.log(t.interval.high / t.interval.low) / (2 * _NORMAL) for t in timings)
+    within = fmean(error**2 for error in errors)
     clock = error / 2 / math.exp(mean)
     variance = (squares / freedom + within) / len(logs) + clock**2
     return TimeEstimate(mean, variance, freedom, tuple(s for samples in workers for s in samples))
@@ -95,8 +97,3 @@ def student(freedom: int, tail: float = _TAIL) -> float:
     from scipy.special import stdtrit  # noqa: PLC0415
 
     return float(stdtrit(freedom, 1 - tail))
-
-
-def _standard_error(timing: Timing) -> float:
-    """Standard error of the logarithm of a median, by its order-statistic interval."""
-    return math.log(timing.interval.high / timing.interval.low) / (2 * _NORMAL)

@@ -19,7 +19,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from pydantic import ValidationError
 
 from regraph_kg import atomic
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler, harness_text
 from regraph_kg.evaluation.compile.toolchain import find_cuda, find_gcc
 from regraph_kg.evaluation.gpu.device import (
     Gpu,
@@ -40,6 +40,7 @@ from regraph_kg.evaluation.gpu.device import (
 )
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.timing.roofline import MemoryLevel, Peaks
+from regraph_kg.evaluation.worker.spawn import passed_on
 from regraph_kg.models.target import TARGETS, Target
 
 _SECONDS = 60.0  # patience with one measurement, which takes two to five seconds
@@ -47,9 +48,11 @@ _CALL = (
     "import ctypes, json, os, sys; os.sched_setaffinity(0, json.loads(sys.argv[2]));"
     " ctypes.CDLL(sys.argv[1]).regraph_peaks()"
 )
+_BETTER: Mapping[str, Callable[..., float | None]] = {
+    **dict.fromkeys(("fp32", "fp64", "host_to_device", "device_to_host"), max),
+    "launch_seconds": min,
+}
 _NODES = Path("/sys/devices/system/node")
-_HARNESS = Path(__file__).parents[1] / "worker" / "harness"
-_ALLOWED_ENV = ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
 
 
 def device_key(target: Target, gpu: Gpu | None = None) -> str:
@@ -104,37 +107,24 @@ def better(old: Peaks, new: Peaks) -> Peaks:
         )
         for level in new.levels
     )
-    return new.model_copy(
-        update={
-            "levels": levels,
-            "fp32": max(old.fp32, new.fp32),
-            "fp64": max(old.fp64, new.fp64),
-            "host_to_device": max(_measured(old.host_to_device, new.host_to_device), default=None),
-            "device_to_host": max(_measured(old.device_to_host, new.device_to_host), default=None),
-            "launch_seconds": min(_measured(old.launch_seconds, new.launch_seconds), default=None),
-        }
-    )
-
-
-def _measured(*figures: float | None) -> list[float]:
-    return [figure for figure in figures if figure is not None]
+    figures = {}
+    for name, pick in _BETTER.items():
+        known = [each for each in (getattr(old, name), getattr(new, name)) if each is not None]
+        figures[name] = pick(known, default=None)
+    return new.model_copy(update={"levels": levels, **figures})
 
 
 def _library(cache: Path, gpu: Gpu | None) -> Path:
     """The measuring code, compiled; it exports `regraph_peaks`."""
     compiler = Compiler(cache / "compiled", find_gcc(), JudgeLimits())
     if gpu:
-        result = compiler.cuda(_text("peaks.cu"), find_cuda(), gpu.arch)
+        result = compiler.cuda(harness_text("peaks.cu"), find_cuda(), gpu.arch)
     else:
         flags = (*HOST_FLAGS, "-ffp-contract=fast", "-fopenmp")
-        result = compiler.host(_text("peaks_host.cpp"), flags)
+        result = compiler.host(harness_text("peaks_host.cpp"), flags)
     if isinstance(result, Failure):
         raise ToolError(f"peaks: the measuring code does not compile: {_last(result.diagnosis)}")
     return result
-
-
-def _text(name: str) -> str:
-    return (_HARNESS / name).read_text(encoding="utf-8")
 
 
 def _usable() -> list[int]:
@@ -150,8 +140,11 @@ def _nodes() -> list[list[int]]:
 
 
 def _run(library: Path, cpus: Sequence[int], gpu: Gpu | None) -> str:
-    environment = {name: os.environ[name] for name in _ALLOWED_ENV if name in os.environ}
-    environment |= {"PATH": "/usr/bin:/bin", "LANG": "C", "OMP_NUM_THREADS": str(threads())}
+    environment = passed_on() | {
+        "PATH": "/usr/bin:/bin",
+        "LANG": "C",
+        "OMP_NUM_THREADS": str(threads()),
+    }
     if gpu:
         environment["CUDA_VISIBLE_DEVICES"] = gpu.visible
     try:

@@ -106,21 +106,15 @@ class MeasuredSeries:
 
     def facts(self) -> dict[str, str]:
         """Facts for a report besides the samples."""
-        carried = {} if self.carried_over is None else {"new_inputs": f"{self.carried_over:.3g}x"}
-        ahead = {} if self.worked_ahead is None else {"one_by_one": f"{self.worked_ahead:.3g}x"}
-        kept = (
-            {} if self.allocations is None else {"device_memory_kept": _flag(not self.allocations)}
-        )
-        leaks = {"leaks": f"{self.leak / 2**20:.3g} MiB a call"} if self.leak else {}
-        return {
+        facts = {
             "first_call_seconds": f"{self.first:.6g}",
             "censored": _flag(self.censored),
-            **carried,
-            **ahead,
-            **kept,
-            **leaks,
-            **self.gpu,
+            "new_inputs": f"{self.carried_over:.3g}x" if self.carried_over else "",
+            "one_by_one": f"{self.worked_ahead:.3g}x" if self.worked_ahead else "",
+            "device_memory_kept": "" if self.allocations is None else _flag(not self.allocations),
+            "leaks": f"{self.leak / 2**20:.3g} MiB a call" if self.leak else "",
         }
+        return {name: text for name, text in facts.items() if text} | dict(self.gpu)
 
 
 def measure(
@@ -189,11 +183,12 @@ class TimedSeries:
     levels: list[float] = field(default_factory=list)  # seconds a call of the warm-up's batches
 
     def __post_init__(self) -> None:
-        self.watch = self.method.monitor.watch() if self.method.monitor else None
+        self.watch = GpuWatch(self.method.monitor) if self.method.monitor else None
 
     def begin(self) -> Failure | None:
         """Make memory and worker ready for timed calls."""
-        failure = self.bench.begin(self.worker) or self.worker.settle()
+        self.bench.begin()
+        failure = self.worker.settle()
         self.worker.count_anew()
         return failure
 
@@ -226,6 +221,7 @@ class TimedSeries:
         self, counted: Sequence[TimedBatch], longer: float | None, ahead: float | None = None
     ) -> MeasuredSeries:
         samples = tuple(batch.each for batch in counted)
+        allocations = median(batch.allocations / batch.calls for batch in self.batches)
         return MeasuredSeries(
             samples,
             self.first,
@@ -237,7 +233,7 @@ class TimedSeries:
             short=2 * sum(batch.is_short for batch in counted) > len(counted),
             error=max(self.worker.costs.error, self._slack / self.count),
             leak=self.worker.growth.leak,
-            allocations=self._allocations(),
+            allocations=allocations if self.method.monitor else None,
             gpu=self.watch.finish() if self.watch else {},
         )
 
@@ -331,11 +327,6 @@ class TimedSeries:
             if not self.is_spoiled(batch) and batch.is_new:
                 singles.append(batch)
         return singles
-
-    def _allocations(self) -> float | None:
-        if self.method.monitor is None:
-            return None
-        return median(batch.allocations / batch.calls for batch in self.batches)
 
     def is_spoiled(self, batch: TimedBatch) -> bool:
         """Whether the last sample, which is this, means nothing."""

@@ -33,23 +33,26 @@ def measure_in_turn(
     The n-th samples of both were taken next to each other. A call may take `call_seconds`. Raises
     `ToolError` where the GPU is lost meanwhile.
     """
-    rule = StopRule(_SECONDS, half_width=0.0)
     both = [TimedSeries(worker, bench, call_seconds, method) for worker, bench in pair]
+    measured = _in_turn(both, method)
+    return placed(measured, call_seconds) if isinstance(measured, Failure) else measured
+
+
+def _in_turn(
+    both: Sequence[TimedSeries], method: TimingOptions
+) -> tuple[MeasuredSeries, MeasuredSeries] | Failure:
     for series in both:
-        series.rule = rule
+        series.rule = StopRule(_SECONDS, half_width=0.0)
         failure = series.begin() or series.warm_up(method.warm_up)
         if failure:
-            return placed(failure, call_seconds)
+            return failure
     failure = _take_turns(both)
     if failure:
-        return placed(failure, call_seconds)
-    ended: list[MeasuredSeries] = []
-    for series in both:
-        measured = series.end()
-        if isinstance(measured, Failure):
-            return placed(measured, call_seconds)
-        ended.append(measured)
-    return ended[0], ended[1]
+        return failure
+    first, second = (series.end() for series in both)
+    if isinstance(first, Failure):
+        return first
+    return second if isinstance(second, Failure) else (first, second)
 
 
 def _take_turns(both: Sequence[TimedSeries]) -> Failure | None:

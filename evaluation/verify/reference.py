@@ -42,8 +42,7 @@ from regraph_kg.evaluation.verify.tolerance import (
     tolerance,
     unrounded,
 )
-from regraph_kg.evaluation.worker.crew import run_all
-from regraph_kg.evaluation.worker.runner import REFERENCE, Fill, RunFailed, Runner, put
+from regraph_kg.evaluation.worker.runner import REFERENCE, Fill, RunFailed, Runner, put, run_all
 from regraph_kg.evaluation.worker.spawn import Program
 from regraph_kg.models.evaluation import Outcome
 

@@ -59,15 +59,20 @@ class Sealing:
     def whole(self, inputs: Mapping[str, Array], places: Mapping[str, ArrayPlace]) -> None:
         """The next call has these arrays."""
         block = self._blocks
-        self._list(places)
+        self.lying(places)
         for name, place in places.items():
             plain = inputs[name].reshape(-1).view(np.uint8)
             arrays.mask(plain, self.shared.raw(place), block, self._key)
             block += _blocks(place)
 
     def lying(self, places: Mapping[str, ArrayPlace]) -> None:
-        """The next call unmasks the present bytes: to measure how long that takes."""
-        self._list(places)
+        """The next call unmasks these arrays' present bytes."""
+        entries = []
+        for place in places.values():
+            entries.append((self.shared.offset(place), place.nbytes, 0, self._blocks))
+            self._blocks += _blocks(place)
+        self._parts.append((self._count, len(entries), 0))
+        self._add(np.array(entries, SEALED))
 
     def changed(
         self, changes: Mapping[str, tuple[Array, Array]], places: Mapping[str, ArrayPlace]
@@ -121,14 +126,6 @@ class Sealing:
         that is not counted.
         """
         return arrays.digest(map(self.shared.raw, outputs), key)
-
-    def _list(self, places: Mapping[str, ArrayPlace]) -> None:
-        entries = []
-        for place in places.values():
-            entries.append((self.shared.offset(place), place.nbytes, 0, self._blocks))
-            self._blocks += _blocks(place)
-        self._parts.append((self._count, len(entries), 0))
-        self._add(np.array(entries, SEALED))
 
     def _add(self, entries: Array) -> None:
         self.shared.sealed[self._count : self._count + entries.size] = entries

@@ -33,7 +33,7 @@ import numpy as np
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.native import arrays
-from regraph_kg.evaluation.problem.problem import RESULT, Argument, Array, Problem, Sizes
+from regraph_kg.evaluation.problem.problem import Argument, Array, Problem, Sizes
 from regraph_kg.evaluation.rules import Defences
 
 PAGE = mmap.PAGESIZE
@@ -115,11 +115,6 @@ class ArrayPlace:
     shape: tuple[int, ...]
     first: int
     last: int
-
-    @property
-    def is_returned(self) -> bool:
-        """Whether it holds the returned value, which goes to the host always."""
-        return self.name == RESULT
 
     @property
     def nbytes(self) -> int:
@@ -225,13 +220,7 @@ class SharedMemory:
             ctypes.addressof(self.control), ctypes.addressof(self._head), ctypes.sizeof(Control)
         )
         self.control.nonce = nonce
-        self.control.flags = (
-            Flag.POISON * defences.poison
-            | Flag.DEVICE_SYNC * defences.device_sync
-            | Flag.DEVICE_ERRORS * defences.device_errors
-            | Flag.DEVICE_GUARDS * defences.device_guards
-            | Flag.DEVICE_STATE * defences.device_state
-        )
+        self.control.flags = sum(flag for flag in Flag if getattr(defences, str(flag.name).lower()))
         if not defences.guards:
             self.control.guards = 0
         at = self._head.rows_at

@@ -109,11 +109,10 @@ class Start:
         gpu = {} if self.where.gpu is None else {"CUDA_VISIBLE_DEVICES": self.where.gpu}
         if not self.defences.clean_env:
             return {**os.environ, **gpu}
-        allowed = {name: os.environ[name] for name in _ALLOWED_ENV if name in os.environ}
         most = self.where.thread_limit
         limit = {} if most is None else {"OMP_THREAD_LIMIT": str(most)}
         return {
-            **allowed,
+            **passed_on(),
             **gpu,
             "PATH": "/usr/bin:/bin",
             "LANG": "C",
@@ -123,6 +122,11 @@ class Start:
             "CUDA_CACHE_DISABLE": "1",
             "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
         }
+
+
+def passed_on() -> dict[str, str]:
+    """Variables of the judge's own environment that its processes get."""
+    return {name: os.environ[name] for name in _ALLOWED_ENV if name in os.environ}
 
 
 def _nowhere() -> int:

@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.problem.problem import Array
+from regraph_kg.evaluation.problem.problem import RESULT, Array
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.worker import last_words, shared_memory
 from regraph_kg.evaluation.worker.growth import Growth
@@ -185,8 +185,8 @@ class Worker:
         return self._transfer(Operation.UPLOAD, spans)
 
     def download(self, places: Sequence[ArrayPlace]) -> Failure | None:
-        """Metric "device": copy arrays with their gaps back from the device."""
-        spans = [self._shared.span(place) for place in places if not place.is_returned]
+        """Metric "device": copy arrays with their gaps back; what is returned goes to the host."""
+        spans = [self._shared.span(place) for place in places if place.name != RESULT]
         return self._transfer(Operation.DOWNLOAD, spans)
 
     def settle(self) -> Failure | None:

@@ -17,11 +17,9 @@ from regraph_kg.evaluation.gpu.kernels import (
     advice,
     find_cupti,
     parsed,
-    profile,
     profiler,
 )
-from regraph_kg.evaluation.rules import Failure, JudgeLimits
-from regraph_kg.models.evaluation import Outcome
+from regraph_kg.evaluation.rules import JudgeLimits
 from tests.requirement import require
 
 HARNESS = Path(__file__).parents[3] / "evaluation" / "worker" / "harness"
@@ -93,11 +91,6 @@ class Recorder:
         text = ctypes.create_string_buffer(room)
         status = self._library.regraph_profile_end(text, ctypes.c_size_t(room))
         return text.value.decode() if status == 0 else f"status {status}"
-
-    def profile(self, row: int, seconds: float) -> str | Failure:
-        """As a worker does."""
-        assert (row, seconds) == (0, 1.0)
-        return self.end()
 
 
 @pytest.fixture(scope="module")
@@ -171,17 +164,9 @@ def test_a_profile_with_dropped_records_is_nothing(recorder: Recorder) -> None:
     assert parsed(recorder.end()) is None
 
 
-def test_a_workers_profile_is_read_and_its_failure_passed_on(recorder: Recorder) -> None:
+def test_a_kernels_name_is_told(recorder: Recorder) -> None:
     recorder.kernel(b"scale", 0, 10)
-    found = profile(recorder, 0, 1.0)
-    assert isinstance(found, KernelTimes)
-    assert found.facts()["kernels"] == "scale"
-
-    class Crashed:
-        def profile(self, row: int, seconds: float) -> str | Failure:
-            return Failure(Outcome.CRASHED, "")
-
-    assert isinstance(profile(Crashed(), 0, 1.0), Failure)
+    assert times(recorder.end()).facts()["kernels"] == "scale"
 
 
 @pytest.mark.parametrize(
@@ -222,7 +207,7 @@ def test_a_toolkit_without_cupti_is_our_failure(tmp_path: Path) -> None:
     (tmp_path / "extras/CUPTI/include/cupti.h").write_text("")
     (tmp_path / "lib64").mkdir()
     (tmp_path / "lib64/libcupti.so.13").write_text("")
-    assert find_cupti(cuda).library == tmp_path / "lib64/libcupti.so.13"
+    assert find_cupti(cuda)[1] == tmp_path / "lib64/libcupti.so.13"
 
 
 def test_the_profiler_compiles_against_the_real_cupti(tmp_path: Path, toolkit: Cuda) -> None:

@@ -1,6 +1,7 @@
 """Readings of a GPU from a scripted NVML: words, plateaus, lost GPUs, memory errors."""
 
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -9,8 +10,8 @@ import pytest
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.gpu import nvml as readings
-from regraph_kg.evaluation.gpu.device import silent
-from regraph_kg.evaluation.gpu.nvml import Absent, GpuMonitor, GpuState, open_gpu
+from regraph_kg.evaluation.gpu.device import find_gpu, silent
+from regraph_kg.evaluation.gpu.nvml import GpuMonitor, GpuState, GpuWatch, open_gpu
 from regraph_kg.evaluation.timing import load
 from regraph_kg.evaluation.timing.load import LoadWatch
 
@@ -45,10 +46,6 @@ class ScriptedNvml:
 
     def nvmlInit(self) -> None:
         self._say("init", [0])
-
-    def nvmlDeviceGetHandleByIndex(self, index: int) -> object:
-        self.opened.append(index)
-        return self._say("handle", [7])
 
     def nvmlDeviceGetHandleByUUID(self, uuid: str) -> object:
         self.opened.append(uuid)
@@ -92,9 +89,7 @@ class ScriptedNvml:
 
 
 def monitor(nvml: ScriptedNvml) -> GpuMonitor:
-    opened = open_gpu(0, nvml)
-    assert isinstance(opened, GpuMonitor)
-    return opened
+    return GpuMonitor(nvml, 7, "GPU-1")
 
 
 @pytest.mark.parametrize(
@@ -126,7 +121,7 @@ def test_what_a_gpu_does_not_say_is_none() -> None:
     assert gpu.read() == GpuState(None, None, 41, None, ())
     assert gpu.uncorrected_errors() is None
     assert gpu.facts() == {"sm_clock_max_mhz": "1980"}
-    assert gpu.watch().finish() == {"throttled": "no", "samples_discarded_hot": "0"}
+    assert GpuWatch(gpu).finish() == {"throttled": "no", "samples_discarded_hot": "0"}
 
 
 @pytest.mark.parametrize(
@@ -143,7 +138,7 @@ def test_what_a_gpu_does_not_say_is_none() -> None:
 def test_a_clock_is_steady_once_two_readings_agree(
     clocks: list[int], reasons: int, steady: bool
 ) -> None:
-    watch = monitor(ScriptedNvml(clocks=list(clocks), reasons=[reasons])).watch()
+    watch = GpuWatch(monitor(ScriptedNvml(clocks=list(clocks), reasons=[reasons])))
     for _ in clocks:
         watch.take()
     assert watch.steady is steady
@@ -152,11 +147,11 @@ def test_a_clock_is_steady_once_two_readings_agree(
 def test_a_clock_that_rests_below_the_plateau_of_the_last_measurement_is_not_steady() -> None:
     nvml = ScriptedNvml()
     gpu = monitor(nvml)
-    before = gpu.watch()
+    before = GpuWatch(gpu)
     before.take()
     before.finish()
     nvml.clocks = [345, 345, 1975]
-    watch = gpu.watch()
+    watch = GpuWatch(gpu)
     seen = []
     for _ in range(4):
         watch.take()
@@ -166,7 +161,7 @@ def test_a_clock_that_rests_below_the_plateau_of_the_last_measurement_is_not_ste
 
 def test_facts_tell_the_median_clock_and_every_reason() -> None:
     nvml = ScriptedNvml(clocks=[1980, 1900, 1800], reasons=[0x1, 0x4, 0x20])
-    watch = monitor(nvml).watch()
+    watch = GpuWatch(monitor(nvml))
     for _ in range(3):
         watch.take()
     watch.discarded += 1
@@ -186,14 +181,14 @@ def test_energy_is_in_joules_where_the_driver_tells() -> None:
 
 
 def test_memory_errors_meanwhile_are_our_failure() -> None:
-    watch = monitor(ScriptedNvml(ecc=[2, 5])).watch()
+    watch = GpuWatch(monitor(ScriptedNvml(ecc=[2, 5])))
     watch.take()
-    with pytest.raises(ToolError, match="GPU 0: 3 uncorrectable memory errors while it was timed"):
+    with pytest.raises(ToolError, match="GPU-1: 3 uncorrectable memory errors"):
         watch.finish()
 
 
 def test_old_memory_errors_are_not() -> None:
-    assert monitor(ScriptedNvml(ecc=[2, 2])).watch().finish()["throttled"] == "no"
+    assert GpuWatch(monitor(ScriptedNvml(ecc=[2, 2]))).finish()["throttled"] == "no"
 
 
 @pytest.mark.parametrize(
@@ -205,7 +200,7 @@ def test_old_memory_errors_are_not() -> None:
         GpuMonitor.read,
         GpuMonitor.uncorrected_errors,
         GpuMonitor.facts,
-        GpuMonitor.watch,
+        GpuWatch,
         GpuMonitor.joules,
     ],
 )
@@ -220,22 +215,31 @@ def test_a_lost_gpu_is_our_failure_in_one_line(
     assert "\n" not in str(caught.value)
 
 
-def test_without_a_driver_there_is_no_monitor_and_a_reason() -> None:
-    opened = open_gpu(0, ScriptedNvml(fails={"init": 12}))
-    assert isinstance(opened, Absent)
-    assert "clocks are not read" in opened.reason
+@pytest.mark.parametrize("fails", ["init", "handle"])
+def test_without_a_driver_there_is_no_monitor_and_a_reason(
+    fails: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", ScriptedNvml(fails={fails: 12}))
+    opened = open_gpu("GPU-1")
+    assert isinstance(opened, str)
+    assert "clocks are not read" in opened
 
 
-def test_a_driver_of_another_version_is_our_failure() -> None:
+def test_a_driver_of_another_version_is_our_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", ScriptedNvml(fails={"init": 18}))
     with pytest.raises(ToolError, match="different versions"):
-        open_gpu(0, ScriptedNvml(fails={"init": 18}))
+        open_gpu("GPU-1")
 
 
 def test_the_real_library_answers_here_one_way_or_the_other() -> None:
-    opened = open_gpu()
-    assert isinstance(opened, Absent | GpuMonitor)
+    try:
+        opened = open_gpu(find_gpu().visible)
+    except ToolError:
+        opened = open_gpu("GPU-1")
     if isinstance(opened, GpuMonitor):
         assert (opened.joules() or 0.0) >= 0.0
+    else:
+        assert opened.startswith("NVML: ")
 
 
 STRANGER, ENDED, HIDDEN = os.getppid(), 2**22 + 1, 2**22 + 2  # beyond the kernel's largest number

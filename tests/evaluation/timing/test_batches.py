@@ -50,7 +50,7 @@ class Desk:
             *(Sealing(self.shared), self.calls, self.contents, self.pool),
             *(seed, defences or Defences()),
         )
-        assert self.bench.begin(self.worker) is None
+        self.bench.begin()
 
     def load(self, count: int, timed: float = NEVER_SPENT) -> list[int]:
         rows = self.bench.load(self.worker, count, timed)

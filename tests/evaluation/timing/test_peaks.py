@@ -47,7 +47,7 @@ def measured(rate: float, launch: float | None = None) -> Peaks:
 @pytest.fixture
 def measuring(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A folder from which the measuring code is read instead of harness/."""
-    monkeypatch.setattr(module, "_HARNESS", tmp_path)
+    monkeypatch.setattr(module, "harness_text", lambda name: (tmp_path / name).read_text())
     return tmp_path
 
 

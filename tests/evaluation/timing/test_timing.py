@@ -49,7 +49,7 @@ class PacedBench:
         self.harms: Failure | None = None
         self.changes: Failure | None = None
 
-    def begin(self, worker: object) -> None:
+    def begin(self) -> None:
         self.done.append("begin")
 
     def load(self, worker: "PacedWorker", count: int, timed: float) -> list[int]:

@@ -18,7 +18,7 @@ from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.verify import reference
 from regraph_kg.evaluation.verify.diagnose import ExpectedOutput
 from regraph_kg.evaluation.verify.reference import Case, References
-from regraph_kg.evaluation.worker import crew, runner
+from regraph_kg.evaluation.worker import runner
 from regraph_kg.evaluation.worker.spawn import Program
 
 from ..conftest import problem_named
@@ -61,12 +61,12 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     done: list[int] = []
 
     def counted(*args: Any) -> Iterator[dict[str, Any]]:
-        for each in crew.run_all(*args):
+        for each in runner.run_all(*args):
             done.append(1)
             yield each
 
     monkeypatch.setattr(reference, "_SLOW_SECONDS", 0.0)
-    monkeypatch.setattr(crew, "most_at_once", lambda: 3)
+    monkeypatch.setattr(runner, "most_at_once", lambda: 3)
     monkeypatch.setattr(reference, "run_all", counted)
     return done
 

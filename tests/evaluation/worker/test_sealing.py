@@ -127,7 +127,7 @@ class Desk:
             *(Sealing(self.shared), self.calls, self.contents),
             *(Pool(SECRET), 1, defences or Defences()),
         )
-        self.bench.begin(self.device)
+        self.bench.begin()
 
     def load(self, count: int, timed: float = NEVER_SPENT) -> list[Call]:
         rows = self.bench.load(self.device, count, timed)
