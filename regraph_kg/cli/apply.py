@@ -1,13 +1,13 @@
 """`regraph apply`: a run's answer goes into its user's files, as a change that is shown first."""
 
 import re
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from regraph_kg.cli.parameters import argument, option
-from regraph_kg.cli.progress import on_terminal
 from regraph_kg.cli.runs import FOLDER, trace_of
 from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.evaluation.problem.home import load_home
@@ -120,7 +120,7 @@ def _changes(
 def _require_consent(changes: list[HomeChange], to: Path | None, *, yes: bool) -> None:
     """Ask; with --yes refuse files that are no code: a stranger's home.toml may name any file."""
     if not yes:
-        if not on_terminal():
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise BadInput("no terminal to ask on; --yes writes this, --patch FILE only a patch")
         if not typer.confirm("write this?", err=True):
             raise typer.Exit(1)

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.progress import TaskProgressColumn
 from rich.table import Table
 from rich.text import Text
 
 from regraph_kg.cli.parameters import Json, answered, option
-from regraph_kg.cli.progress import bar
+from regraph_kg.cli.progress import transient
 from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.evaluation.doctor import Check, CheckRow, Found, Scope, checks, rows
 from regraph_kg.evaluation.exploit_check import exploits
@@ -44,8 +45,11 @@ def doctor(
     settings = read_settings()
     results: list[CheckRow] = []
     scope = Scope(settings.cache_dir, target, quick, remeasure)
-    with examination(settings, scope) as checks, bar("doctor", len(checks)) as show:
-        results += rows(checks, show)
+    with examination(settings, scope) as checks, transient(TaskProgressColumn()) as bar:
+        task = bar.add_task("doctor", total=len(checks))
+        results += rows(
+            checks, lambda done, text: bar.update(task, completed=done, description=text)
+        )
     if not answered(results, as_json):
         _print(results)
     if any(row.state == "red" for row in results):
@@ -53,30 +57,19 @@ def doctor(
 
 
 def _print(rows: Sequence[CheckRow]) -> None:
-    console = PlainConsole()
-    console.print(_table([row for row in rows if not row.expected]))
-    judged = [row for row in rows if row.expected]
-    if judged:
-        console.print(_table(judged))
-    red = sum(row.state == "red" for row in rows)
-    absent = sum(row.state == "absent" for row in rows)
-    console.print(f"{len(rows) - red - absent} green, {red} red, {absent} absent")
-
-
-def _table(rows: Sequence[CheckRow]) -> Table:
     """Remedies stand below what they mend, so that a narrow terminal shows both."""
-    columns = ("", "mechanism", "expected", "got") if rows[0].expected else ("", "check", "found")
-    table = Table(*columns, box=None, pad_edge=False)
-    part = ""
+    console, part = PlainConsole(), ""
+    table = Table("", "check", "found", box=None, pad_edge=False)
     for row in rows:
         if row.part != part:
             part = row.part
             table.add_row("", Text(part, "bold"))
-        state = Text(row.state, _COLOURS[row.state])
-        text = row.found + (f"\nmend: {row.remedy}" if row.remedy else "")
-        cells = (row.expected, text) if row.expected else (text,)
-        table.add_row(state, f"  {row.name}", *cells)
-    return table
+        found = row.found + (f" (expected: {row.expected})" if row.expected else "")
+        text = found + (f"\nmend: {row.remedy}" if row.remedy else "")
+        table.add_row(Text(row.state, _COLOURS[row.state]), f"  {row.name}", text)
+    console.print(table)
+    counts = {state: sum(row.state == state for row in rows) for state in _COLOURS}
+    console.print(", ".join(f"{count} {state}" for state, count in counts.items()))
 
 
 @contextmanager

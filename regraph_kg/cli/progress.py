@@ -1,6 +1,5 @@
 """Progress of slow work: a bar or a live line on a terminal, elsewhere nothing or plain lines."""
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -16,11 +15,6 @@ from regraph_kg.runs.progress import Story
 T = TypeVar("T")
 
 
-def on_terminal() -> bool:
-    """Whether a user can be asked."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
-
-
 def transient(*amounts: ProgressColumn) -> Progress:
     """A bar of work with its `amounts` that vanishes at the end; hidden without a terminal."""
     console = PlainConsole(stderr=True, soft_wrap=True)
@@ -33,14 +27,6 @@ def transient(*amounts: ProgressColumn) -> Progress:
     )
     hidden = not console.is_terminal
     return Progress(*columns, console=console, transient=True, disable=hidden, expand=True)
-
-
-@contextmanager
-def bar(title: str, total: int | None) -> Iterator[Callable[[int, str], None]]:
-    """Show the share of `total` (None: unknown) that is done, and the work, on a terminal."""
-    with transient(TaskProgressColumn()) as progress:
-        task = progress.add_task(title, total=total or None)
-        yield lambda completed, text: progress.update(task, completed=completed, description=text)
 
 
 def watch(story: Story[T]) -> T:

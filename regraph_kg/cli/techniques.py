@@ -1,28 +1,17 @@
 """`regraph techniques`: the graph's knowledge of techniques."""
 
 from contextlib import closing
-from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
 from regraph_kg.cli.parameters import Json, answered, argument, option
 from regraph_kg.cli.tables import PlainConsole, print_rows
-from regraph_kg.models.graph import Successor
 from regraph_kg.models.target import Target
-from regraph_kg.models.technique import Technique, by_id, resolve
+from regraph_kg.models.technique import by_id, resolve
 from regraph_kg.models.text import times
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring.stores import open_store
-
-
-@dataclass(frozen=True, slots=True)
-class TechniqueShown:
-    """A technique and its observed successors."""
-
-    technique: Technique
-    successors: tuple[Successor, ...]
-
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -63,7 +52,7 @@ def show(
         techniques = by_id(store.techniques())
         resolved = techniques[resolve(technique, techniques, target)]
         successors = store.neighbourhood(resolved.id, device="").successors
-    if answered(TechniqueShown(resolved, successors), as_json):
+    if answered({"technique": resolved, "successors": successors}, as_json):
         return
     # models and strangers wrote these texts: none steers the terminal
     console = PlainConsole()
