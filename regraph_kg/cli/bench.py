@@ -22,11 +22,11 @@ from regraph_kg.cli.tables import PlainConsole, print_rows
 from regraph_kg.errors import BadInput
 from regraph_kg.models.bench import BenchResults, BenchRun, LeftOut
 from regraph_kg.models.method import SearchLimits
-from regraph_kg.models.run import FinalGrade, SearchChoice
+from regraph_kg.models.run import FinalGrade
 from regraph_kg.models.target import NEEDS, TARGETS, USUAL
 from regraph_kg.models.text import counted, times
 from regraph_kg.runs.choice import usual_choice
-from regraph_kg.settings import Settings, read_settings
+from regraph_kg.settings import read_settings
 
 CALLS = 24
 FOLDER = Path("bench")
@@ -93,7 +93,13 @@ def bench(  # noqa: PLR0913 (a command's options)
         _show([results_file.read(path) for path in drawn_from], as_json=as_json)
         return
     settings = read_settings(model=model)
-    choice = _choice(settings, budget, parallel, final)
+    choice = replace(
+        usual_choice("", settings.model),
+        # unreadable answers end no search: arms are compared at equal calls
+        limits=SearchLimits(calls=budget, unreadable=budget + 1),
+        parallel=parallel,
+        final=final,
+    )
     # A bench asks hundreds of questions in turn, each after the answer to the last.
     if choice.model.by_file:
         raise BadInput(f"model {choice.model}: a bench does not wait for answers by file")
@@ -126,17 +132,6 @@ def _refuse_others(context: typer.Context) -> None:
         source = context.get_parameter_source(name)
         if source and source.name == "COMMANDLINE" and name not in ("drawn_from", "as_json"):
             raise BadInput(f"{param.opts[0]} has no effect beside --from; leave it out")
-
-
-def _choice(settings: Settings, budget: int, parallel: int, final: FinalGrade) -> SearchChoice:
-    """The choice that all searches share: they end with the budget, or with nothing left to try."""
-    return replace(
-        usual_choice("", settings.model),
-        # unreadable answers end no search: arms are compared at equal calls
-        limits=SearchLimits(calls=budget, unreadable=budget + 1),
-        parallel=parallel,
-        final=final,
-    )
 
 
 def _run(order: BenchOrder, planned: BenchPlan) -> BenchResults:

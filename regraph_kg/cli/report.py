@@ -39,11 +39,8 @@ def report(
     Exit code 0: the page is written; 2: a RUN is no trace, or the page cannot be written.
     """
     settings, runs = read_settings(), [trace_of(name, folder) for name in named]
-    write_page(output or USUAL, runs_page(view_runs(settings, runs)))
-
-
-def write_page(path: Path, page: str) -> None:
-    """Write a page for its user alone, whole or not at all, and say where it is."""
+    path, page = output or USUAL, runs_page(view_runs(settings, runs))
+    # for its user alone, whole or not at all
     with file_errors(path, "choose another place: --output"):
         atomic.write(path, page)
     typer.echo(f"{path}: open it in a browser ({len(page.encode()) / 1e6:.1f} MB)")

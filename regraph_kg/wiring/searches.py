@@ -50,20 +50,15 @@ def open_search(settings: Settings, choice: SearchChoice) -> Iterator[OpenSearch
         yield search
 
 
+@dataclass(frozen=True, slots=True)
 class OpenSearches:
-    """Open parts that several searches share: a model, `choice.parallel` calls at once, a judge."""
+    """Open parts that several searches share (`open_searches`): model, judge, their threads."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        model: LanguageModel | None,
-        judge: "Evaluator",
-        callers: ThreadPoolExecutor,
-        judges: ThreadPoolExecutor,
-    ) -> None:
-        """Use `open_searches`. `model` is None where each problem has its own."""
-        self._settings, self._model, self._judge = settings, model, judge
-        self._callers, self._judges = callers, judges
+    settings: Settings
+    model: LanguageModel | None  # None where each problem has its own
+    judge: "Evaluator"
+    callers: ThreadPoolExecutor
+    judges: ThreadPoolExecutor
 
     @contextmanager
     def search(
@@ -75,23 +70,23 @@ class OpenSearches:
 
         `graph_shown` makes a control of the world (bench).
         """
-        settings = self._settings
+        settings = self.settings
         # the hosts of a cluster check their problems themselves
         find = find_problem if settings.workers else good_problem
         problem = find(settings, choice.problem)
         with ExitStack() as stack:
-            model = self._model
+            model = self.model
             if model is None:  # recorded answers are those of one problem
                 model = language_model(settings, choice.model, problem.name, choice.target)
                 stack.callback(model.close)
             task, header, world = stack.enter_context(
-                _reading(settings, choice, problem, self._judge, model)
+                _reading(settings, choice, problem, self.judge, model)
             )
             world = graph_shown(world) if graph_shown else world
-            executor: Executor = Threads(world, self._callers, self._judges)
+            executor: Executor = Threads(world, self.callers, self.judges)
             if _single_threaded(choice):
                 # a bench has many of these, which take turns
-                world = shared(world, self._callers, self._judges)
+                world = shared(world, self.callers, self.judges)
                 executor = Alone(world)
             yield OpenSearch(task, header, world, model, executor, trace_key(settings))
 
