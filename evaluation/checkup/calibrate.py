@@ -97,7 +97,11 @@ class Trials(ExitStack):
             self.references = References(problem, reference, every, limits)
             stack.enter_context(closing(self.references))
             codes = [(problem.serial_code, flags) for flags in (HOST_FLAGS, *_ORDERS)]
-            codes += [(code, HOST_FLAGS) for code in _with_long_sums(problem, compiler)]
+            # for fp64, code whose difference is the serial code's own rounding, of a scan as well
+            long = with_long_sums(problem.serial_code)
+            is_wide = lower_bits(problem) == _SINGLE_BITS and long != problem.serial_code
+            if is_wide and not isinstance(compiler.host(long, HOST_FLAGS), Failure):
+                codes.append((long, HOST_FLAGS))
             self.orders = [_order(problem, compiler, code, every, limits) for code in codes]
             for order in self.orders:
                 stack.enter_context(closing(order))
@@ -122,14 +126,6 @@ def _shapes(problem: Problem, seed: int) -> list[Sizes]:
     for more in range(_SECRETS if len(problem.sizes.time) > 1 else 1):
         shapes += [s for s in check_shapes(problem, seed + more, Defences()) if s not in shapes]
     return shapes
-
-
-def _with_long_sums(problem: Problem, compiler: Compiler) -> Sequence[str]:
-    """For fp64, code whose difference is the serial code's own rounding, of a scan as well."""
-    code = with_long_sums(problem.serial_code)
-    if lower_bits(problem) != _SINGLE_BITS or code == problem.serial_code:
-        return ()
-    return () if isinstance(compiler.host(code, HOST_FLAGS), Failure) else (code,)
 
 
 def calibrate(

@@ -165,7 +165,13 @@ def _tolerance(subject: Subject) -> Iterator[ProblemFinding]:
             message = f"the serial code's own rounding, its sums reordered, takes {share}"
             yield note("tolerance", message, write)
     elif calibration.separates != problem.separates:
-        yield _separation(problem, calibration)
+        lower = _NAMES[lower_bits(problem)]
+        message = f"a candidate that computes in {lower} errs by {calibration.lower:.2g} tolerances"
+        if calibration.separates:
+            yield note("separates", f"{message}: it is found", "separates = true")
+        else:
+            remedy = "separates = false, or a narrower tolerance"
+            yield note("separates", f"{message}: it passes", remedy)
 
 
 Look = Callable[[Subject], Iterator[ProblemFinding]]
@@ -235,11 +241,3 @@ def _relation(problem: Problem) -> str:
     if len(names) == 1 or problem.sizes.require:
         return ""
     return f'require = ["{names[1]} <= {names[0]}"] under [sizes], if sizes depend on each other so'
-
-
-def _separation(problem: Problem, calibration: Calibration) -> ProblemFinding:
-    lower = _NAMES[lower_bits(problem)]
-    message = f"a candidate that computes in {lower} errs by {calibration.lower:.2g} tolerances"
-    if calibration.separates:
-        return note("separates", f"{message}: it is found", "separates = true")
-    return note("separates", f"{message}: it passes", "separates = false, or a narrower tolerance")
