@@ -16,13 +16,14 @@ from pydantic import SecretStr
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compare import Comparison
+from regraph_kg.evaluation.compile.source_rules import rejected
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.hosts.pool import JudgeProcess
 from regraph_kg.evaluation.problem.problem import comparable
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.judges import local_judge
-from regraph_kg.wiring.problems import find_problem, good_problem, is_refused
+from regraph_kg.wiring.problems import find_problem, good_problem
 
 T = TypeVar("T")
 Hear = Callable[[float], Awaitable[None]]  # hears how many seconds a question has taken so far
@@ -103,7 +104,7 @@ def evaluate(settings: Settings, problem: str, candidate: Candidate, grade: Grad
     """Judge a candidate; `BadInput` where the problem has an error."""
     judge = _opened(settings)
     # no check of the problem changes what the source rules refuse
-    find = find_problem if is_refused(candidate) else good_problem
+    find = find_problem if rejected(candidate.code) else good_problem
     return judge.evaluate(candidate, find(settings, problem), grade=grade)
 
 

@@ -8,13 +8,14 @@ import typer
 from regraph_kg.cli.display import require_good
 from regraph_kg.cli.parameters import Json, argument, option, print_json
 from regraph_kg.cli.progress import telling
+from regraph_kg.evaluation.compile.source_rules import rejected
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import comparable
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.models.target import NEEDS, USUAL, Target
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring.judges import local_judge, open_judge
-from regraph_kg.wiring.problems import find_problem, is_refused
+from regraph_kg.wiring.problems import find_problem
 from regraph_kg.wiring.sources import read_source
 
 
@@ -56,7 +57,7 @@ def evaluate(
     if other:
         comparable(judged)
     # nothing runs for refused code, so that its problem need not be looked at
-    if not all(is_refused(code) for code in codes):
+    if not all(rejected(code.code) for code in codes):
         require_good(settings, problem)
     reports, good = list[EvalReport](), True
     # only a judge of this process times two codes in turn

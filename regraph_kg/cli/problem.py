@@ -7,7 +7,7 @@ from typing import Annotated, cast, get_args
 
 import typer
 
-from regraph_kg.adopt.adopt import Adopted, write
+from regraph_kg.adopt.adopt import Adopted, Adopter, write
 from regraph_kg.adopt.draft import Draft, Said
 from regraph_kg.adopt.reading import understand
 from regraph_kg.adopt.seen import Role
@@ -22,7 +22,7 @@ from regraph_kg.evaluation.cpp.slice import with_headers
 from regraph_kg.evaluation.cpp.syntax import choose, read
 from regraph_kg.evaluation.problem.home import load_home
 from regraph_kg.settings import Settings, read_settings
-from regraph_kg.wiring.problems import chosen_problem, open_adopter
+from regraph_kg.wiring.problems import chosen_problem
 from regraph_kg.wiring.shipped import problem_names
 
 app = typer.Typer(no_args_is_help=True)
@@ -147,7 +147,7 @@ def make(
         typer.echo(line)
     name = problem_name(folder.resolve().name)
     with telling() as tell:
-        adopted = open_adopter(settings, tell).adopt(draft, name, folder)
+        adopted = Adopter(settings.cache_dir, tell).adopt(draft, name, folder)
     write(adopted.files, folder)
     _tell(adopted, folder)
     return folder

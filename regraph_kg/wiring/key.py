@@ -6,7 +6,6 @@ installation's.
 """
 
 import hashlib
-import hmac
 import os
 import secrets
 import stat
@@ -48,11 +47,6 @@ def applied_record(settings: Settings, trace: Path) -> Path:
     # two folders of runs may hold traces of one name
     place = hashlib.sha256(str(trace.resolve()).encode()).hexdigest()[:16]
     return own_folder(settings) / "applied" / f"{trace.stem}-{place}.json"
-
-
-def seal(content: bytes, key: bytes) -> str:
-    """The code of `content` that only an owner of `key` can compute."""
-    return hmac.digest(key, content, "sha256").hex()
 
 
 def _make(file: Path) -> None:

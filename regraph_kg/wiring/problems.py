@@ -4,22 +4,16 @@ import difflib
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.findings import Checkup, checked_once
-from regraph_kg.evaluation.compile.source_rules import rejected
 from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem, load_problem
 from regraph_kg.evaluation.problem.rows import remarks
-from regraph_kg.models.evaluation import Candidate
 from regraph_kg.models.port import Port
 from regraph_kg.models.run import Task
 from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.shipped import corpus_folder, nobody_hears, problem_names
-
-if TYPE_CHECKING:  # the parser comes with it
-    from regraph_kg.adopt.adopt import Adopter
 
 
 def find_problem(settings: Settings, name: str) -> AnyProblem:
@@ -65,26 +59,12 @@ def check_problem(
     return Checker(settings.cache_dir, tell).check(problem)
 
 
-def good_problem(
-    settings: Settings, name: str, tell: Callable[[str], None] = nobody_hears
-) -> AnyProblem:
+def good_problem(settings: Settings, name: str) -> AnyProblem:
     """`find_problem`, after its check; `BadInput` where that finds an error."""
-    checkup = check_problem(settings, name, tell)
+    checkup = check_problem(settings, name)
     if checkup.errors:
         raise BadInput(f"problem {checkup.problem}: {checkup.errors[0]}")
     return find_problem(settings, name)
-
-
-def open_adopter(settings: Settings, tell: Callable[[str], None]) -> "Adopter":
-    """The maker of problems from functions; `tell` gets words on slow work. Raises `ToolError`."""
-    from regraph_kg.adopt.adopt import Adopter  # noqa: PLC0415
-
-    return Adopter(settings.cache_dir, tell)
-
-
-def is_refused(candidate: Candidate) -> bool:
-    """Whether the source rules refuse a candidate for any problem."""
-    return rejected(candidate.code) is not None
 
 
 def problem_folder(settings: Settings, name: str) -> Path:
