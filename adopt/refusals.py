@@ -34,10 +34,15 @@ def refuse(function: Function, part: Slice) -> None:
         why = f"{function.qualified} is called on an object; make it static, and pass what it reads"
         raise _refused(source, node, why)
     for one in _reachable(function, [one for one in part.reached if one.name != "main"]):
-        _speaks(one)
         _writes_globals(one)
         for node in walk(one.body):
-            if node.type == "identifier" and one.source.text(node) == "const_cast":
+            is_name = node.type in ("identifier", "type_identifier")
+            name = one.source.text(node) if is_name else ""
+            is_member = node.parent is not None and node.parent.type == "field_expression"
+            if name in _SPEAKS and not is_member:
+                why = f"{one.qualified} {_SPEAKS[name]} ({name}); take that out of the function"
+                raise _refused(one.source, node, why)
+            if name == "const_cast":
                 why = "const_cast: what is const may be written; pass it without const"
                 raise _refused(one.source, node, why)
             if node.type in ("co_await_expression", "co_yield_statement", "asm_declaration"):
@@ -64,17 +69,6 @@ def _reachable(function: Function, known: list[Function]) -> list[Function]:
                 found.append(one)
                 waiting.append(one)
     return found
-
-
-def _speaks(function: Function) -> None:
-    for node in walk(function.body):
-        if node.type not in ("identifier", "type_identifier"):
-            continue
-        text = function.source.text(node)
-        is_member = node.parent is not None and node.parent.type == "field_expression"
-        if text in _SPEAKS and not is_member:
-            why = f"{function.qualified} {_SPEAKS[text]} ({text}); take that out of the function"
-            raise _refused(function.source, node, why)
 
 
 def _writes_globals(function: Function) -> None:

@@ -219,13 +219,12 @@ class Types:
         constant = held.startswith("const ") or held.endswith(" const")
         element = self._element(re.sub(r"^const | const$", "", held))
         by_value = "&" not in layers
+        count = self._names.number(inner[1]) if len(inner) > 1 else None
         if base == "array":
-            count = self._names.number(inner[1]) if len(inner) > 1 else None
             if count is None:
                 raise BadInput("std::array whose length is no number that this file says")
             return Passed("array", element, const or by_value, by_value, (count,))
         if base == "span":
-            count = self._names.number(inner[1]) if len(inner) > 1 else None
             return Passed("span", element, constant, fixed=(count,) if count else ())
         return Passed("vector", element, const or by_value, by_value)
 

@@ -10,8 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent, indent
 
-from tree_sitter import Node
-
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.cpp.edits import Edits
 from regraph_kg.evaluation.cpp.slice import sliced
@@ -225,22 +223,16 @@ def _head(problem: Problem, start: str) -> str:
 
 def _types(problem: Problem, start: str) -> list[tuple[str, str]]:
     """Definitions of the structs that the entry's signature names. Raises `UnportableError`."""
-    source, definitions = parsed(_PLACE, start.encode()), list[tuple[str, str]]()
-    for name in dict.fromkeys(arg.struct for arg in problem.args if arg.struct):
-        node = next((n for n in walk(source.tree.root_node) if _is_type(source, n, name)), None)
-        if node is None:
-            raise UnportableError(f"struct {name} is not defined outside of namespaces")
-        definitions.append((name, f"{source.text(node)};\n"))
-    return definitions
-
-
-def _is_type(source: CodeFile, node: Node, name: str) -> bool:
-    named = node.child_by_field_name("name")
-    return (
-        node.type in ("struct_specifier", "class_specifier")
+    source = parsed(_PLACE, start.encode())
+    known = {  # of file scope alone
+        source.text(named): node
+        for node in source.tree.root_node.children
+        if node.type in ("struct_specifier", "class_specifier")
         and node.child_by_field_name("body") is not None
-        and named is not None
-        and source.text(named) == name
-        and node.parent is not None
-        and node.parent.type == "translation_unit"
-    )
+        and (named := node.child_by_field_name("name")) is not None
+    }
+    names = [*dict.fromkeys(arg.struct for arg in problem.args if arg.struct)]
+    for name in names:
+        if name not in known:
+            raise UnportableError(f"struct {name} is not defined outside of namespaces")
+    return [(name, f"{source.text(known[name])};\n") for name in names]

@@ -13,7 +13,6 @@ The result is the same. Not covered: sums of another type than the element's.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from tree_sitter import Node
 
@@ -30,40 +29,8 @@ _ELEMENT = re.compile(r"\*\s*(\w+)|(\w+)\[\d+\]")
 _LEAVES = {"return_statement", "goto_statement", "lambda_expression"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Sum:
-    """Three statements: one declares the sum, a loop adds to it, one stores it."""
-
-    name: str
-    kind: str
-    first: Node
-    loop: Node
-    last: Node
-    element: str
-    value: Node
-
-
 def with_split_sum(source: CodeFile, kernel: Function, arrays: Mapping[str, bool]) -> str | None:
     """The text with the kernel's sum split in this way; None where it has no such sum."""
-    total = _sum_of(source, kernel, arrays)
-    if total is None:
-        return None
-    declaration = f"{total.kind} {total.name}"
-    texts = [
-        f"{total.element} = 0;",
-        f"{{\n    {source.text(total.first)}\n    {source.text(total.loop)}"
-        f"\n    {total.element} += {total.name};\n    }}",
-    ]
-    if source.text(total.value) != total.name:
-        statement = source.text(total.last)
-        texts.append(f"{{\n    {declaration} = {total.element};\n    {statement}\n    }}")
-    edits = Edits()
-    edits.put(total.first, "")
-    edits.replacements.append((total.loop.start_byte, total.last.end_byte, "\n    ".join(texts)))
-    return edits.applied(source.original)
-
-
-def _sum_of(source: CodeFile, kernel: Function, arrays: Mapping[str, bool]) -> _Sum | None:
     statements = [child for child in kernel.body.named_children if child.type != "comment"]
     changes = Changes(source)
     changed = {source.text(target) for target in changes.changed_by(kernel.body)}
@@ -84,7 +51,16 @@ def _sum_of(source: CodeFile, kernel: Function, arrays: Mapping[str, bool]) -> _
     plain = len(uses) == 1 and arrays.get(array) is True and kind in _ADDED
     if not plain or not _adds_up(source, loop, name) or _keeps(source, loop, changes, name):
         return None
-    return _Sum(name, kind, first, loop, last, element, value)
+    texts = [
+        f"{element} = 0;",
+        f"{{\n    {source.text(first)}\n    {source.text(loop)}\n    {element} += {name};\n    }}",
+    ]
+    if source.text(value) != name:
+        texts.append(f"{{\n    {kind} {name} = {element};\n    {source.text(last)}\n    }}")
+    edits = Edits()
+    edits.put(first, "")
+    edits.replacements.append((loop.start_byte, last.end_byte, "\n    ".join(texts)))
+    return edits.applied(source.original)
 
 
 def _stored(source: CodeFile, statement: Node) -> tuple[str, str, Node] | None:

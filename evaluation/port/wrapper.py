@@ -39,7 +39,7 @@ def signature(problem: Problem) -> str:
     _, _, parameters = problem.signature(cuda=True).partition(f" {problem.entry}(")
     parts = [parameters.removesuffix(")")]
     if problem.returns:
-        parts.append(f"{_result(problem).spelled(cuda=True)}* {result_name(problem)}")
+        parts.append(f"{problem.slots[-1].spelled(cuda=True)}* {result_name(problem)}")
     return f"void {LAUNCH}({', '.join(parts)})"
 
 
@@ -75,7 +75,7 @@ def tail(problem: Problem) -> str:
             after.append(_copy(arg.name, there, size, "DeviceToHost"))
     arguments = [there_of[arg.name] if arg in copied else arg.name for arg in problem.args]
     if problem.returns:
-        kind, name = _result(problem).spelled(cuda=True), result_name(problem)
+        kind, name = problem.slots[-1].spelled(cuda=True), result_name(problem)
         there = fresh(f"d_{name}", _taken(problem))
         before.append(_memory(kind, there, len(copied), f"sizeof({kind})"))
         back = _copy(f"&{name}", there, f"sizeof({kind})", "DeviceToHost")
@@ -83,11 +83,6 @@ def tail(problem: Problem) -> str:
         arguments.append(there)
     lines = [*lines, *before, f"{LAUNCH}({', '.join(arguments)});", *after]
     return f"{memory}{head} {{\n" + "".join(f"    {line}\n" for line in lines) + "}\n"
-
-
-def _result(problem: Problem) -> Argument:
-    """The result, as an output."""
-    return problem.slots[-1]
 
 
 def _memory(kind: str, name: str, index: int, size: str) -> str:

@@ -24,12 +24,10 @@ class ResizedBlock(Frozen):
 
 def launches_of(root: Node, kernel: str) -> list[tuple[Node, Node]]:
     """Each launch of a kernel: the call, and in it `<<<..>>>`."""
-    calls = [
-        node for node in walk(root) if node.type == "call_expression" and called(node) == kernel
-    ]
     return [
         (call, shape)
-        for call in calls
+        for call in walk(root)
+        if call.type == "call_expression" and called(call) == kernel
         for shape in call.children
         if shape.type == "kernel_call_syntax"
     ]

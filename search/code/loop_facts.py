@@ -13,7 +13,7 @@ from regraph_kg.search.code.dependences import Dependences, LoopUses
 from regraph_kg.search.code.headers import continues, declared_kind
 from regraph_kg.search.code.indices import INDIRECT, UNKNOWN, ElementAccess, Indices
 from regraph_kg.search.code.library import COPIES, MATH
-from regraph_kg.search.code.occurrences import LONGEST, NO_LOOP, Events, Loop, Occurrence
+from regraph_kg.search.code.occurrences import LONGEST, NO_LOOP, Loop, Occurrence
 from regraph_kg.search.code.polynomial import Polynomial, number, shown
 from regraph_kg.search.code.stencils import stencil_arrays
 from regraph_kg.search.code.syntax import (
@@ -38,7 +38,7 @@ _MOST_NAMES = 24
 _STILL = frozenset({"0", UNKNOWN})
 _FEW = 16  # this many elements stay in registers or the nearest cache by themselves
 _THREAD = ("threadIdx.", "blockIdx.")
-_T = TypeVar("_T")
+_Placed = TypeVar("_Placed", ElementAccess, Occurrence)
 _OMP_THREAD = "omp_get_thread_num"
 
 
@@ -162,30 +162,22 @@ def thread_stride(names: Indices, element: ElementAccess) -> str:
 class _Loops:
     def __init__(self, names: Indices, elements: Sequence[ElementAccess]) -> None:
         self.names, self.events = names, names.events
-        events: Events = names.events
-        count = len(events.loops)
-        self.elements: list[list[ElementAccess]] = [[] for _ in range(count)]
-        self.uses: list[list[Occurrence]] = [[] for _ in range(count)]
-        self.calls: list[list[Occurrence]] = [[] for _ in range(count)]
-        self.divisions: list[list[Occurrence]] = [[] for _ in range(count)]
-        self.children: list[list[int]] = [[] for _ in range(count)]
-        for element in elements:
-            self._file(self.elements, element.place.loop, element)
-        for uses, target in (
-            (events.names, self.uses),
-            (events.calls, self.calls),
-            (events.divisions, self.divisions),
-        ):
-            for use in uses:
-                self._file(target, use.place.loop, use)
+        events = names.events
+        self.elements, self.uses = self._filed(elements), self._filed(events.names)
+        self.calls, self.divisions = self._filed(events.calls), self._filed(events.divisions)
+        self.children: list[list[int]] = [[] for _ in events.loops]
         for loop in events.loops:
             if loop.place.loop != NO_LOOP:
                 self.children[loop.place.loop].append(loop.number)
 
-    def _file(self, table: list[list[_T]], loop: int, item: _T) -> None:
-        for k in self.names.chain(loop):
-            if len(table[k]) < _MOST_USES:
-                table[k].append(item)
+    def _filed(self, items: Sequence[_Placed]) -> list[list[_Placed]]:
+        """Items in each loop, those in loops within it included."""
+        table: list[list[_Placed]] = [[] for _ in self.events.loops]
+        for item in items:
+            for k in self.names.chain(item.place.loop):
+                if len(table[k]) < _MOST_USES:
+                    table[k].append(item)
+        return table
 
     def facts(self, loop: Loop) -> LoopFacts:
         k, names = loop.number, self.names
@@ -263,7 +255,8 @@ class _Loops:
         )
 
     def _launches(self, k: int) -> bool:
-        return any(_launches(call.node) for call in self.calls[k])
+        parts = (child for call in self.calls[k] for child in call.node.children)
+        return any(child.type == "kernel_call_syntax" for child in parts)
 
     def _uneven(self, loop: Loop, bounds: frozenset[str]) -> bool:
         around = self.names.chain(loop.place.loop)
@@ -355,10 +348,6 @@ class _Loops:
 
 def _only(signs: set[str]) -> str:
     return next(iter(signs)) if len(signs) == 1 else ""
-
-
-def _launches(call: Node) -> bool:
-    return any(child.type == "kernel_call_syntax" for child in call.children)
 
 
 def _costly(node: Node) -> bool:
