@@ -60,6 +60,8 @@ _OF_CUDA = re.compile(
     r"|(?:rsqrt|rcbrt|sincos|sinpi|cospi|exp10|rhypot|erfinv|erfcinv|erfcx|normcdf|fdivide)f?"
     r"|mul24|mulhi|[jy][01n]"
 )
+_DEFINED = {("identifier", "function_declarator"), ("type_identifier", "struct_specifier")}
+"""A node that is the name in a declaration of a function or struct, and the node around it."""
 _REFUSED_NODES = {
     "new_expression": "new: it allocates",
     "delete_expression": "delete: it frees",
@@ -116,24 +118,15 @@ def rename(source: CodeFile, node: Node, edits: Edits) -> set[str]:
             source.text(inner)
         ):
             raise UnportableError("long double: a GPU has no such type")
-        if (
-            _is_defined(inner)
-            and _OF_CUDA.fullmatch(source.text(inner))
-            and not written[inner.start_byte]
-        ):
+        is_defined = (inner.type, inner.parent and inner.parent.type) in _DEFINED
+        is_new = is_defined and not written[inner.start_byte]
+        if is_new and _OF_CUDA.fullmatch(source.text(inner)):
             raise UnportableError(f"{source.text(inner)}: CUDA has something of that name")
         if inner.type == "qualified_identifier" and not written[inner.start_byte]:
             used |= _qualified(source, inner, edits)
         elif inner.type == "preproc_arg":
             used |= _in_macro(source, inner, edits)
     return used
-
-
-def _is_defined(node: Node) -> bool:
-    """Whether a node is the name in a declaration of a function or struct."""
-    within = {"identifier": "function_declarator", "type_identifier": "struct_specifier"}
-    above = node.parent if node.type in within else None
-    return above is not None and above.type == within[node.type]
 
 
 def _qualified(source: CodeFile, node: Node, edits: Edits) -> set[str]:

@@ -125,14 +125,11 @@ class _Reader:
         inside = self._of_host(node, before, constants, outer) if loop is None else None
         if inside is not None:
             return inside
-        return Phase(node, loop, (), constants, outer, self._cleared(node))
-
-    def _cleared(self, node: Node) -> tuple[str, str] | None:
-        """The array and index that `a[0] = 0;` or `*a = 0;` clears."""
-        match = _CLEARS.fullmatch(self.function.source.text(node))
+        match = _CLEARS.fullmatch(self.function.source.text(node))  # `a[0] = 0;`, `*a = 0;`
         array = (match[1] or match[2]) if match else ""
         kind = element_type(self.function, array)
-        return (array, match[3] or "0") if match and kind and is_number(kind) else None
+        cleared = (array, match[3] or "0") if match and kind and is_number(kind) else None
+        return Phase(node, loop, (), constants, outer, cleared)
 
     def _of_host(
         self,

@@ -114,10 +114,14 @@ class Calls:
             return begin <= declared.scope[0] and declared.scope[1] <= end
 
         uses = [*filter(inside, self.events.names), *filter(inside, self.events.elements)]
-        changed = all(is_own(use) for use in uses if use.mode != "read")
-        fixed = all(is_own(use) or self._fixed(use) for use in uses)
-        calls = [call for call in self.events.calls if inside(call)]
-        return changed and fixed and all(self._is_quiet_call(call, depth + 1) for call in calls)
+        if not all(is_own(use) or (use.mode == "read" and self._fixed(use)) for use in uses):
+            return False
+        for call in filter(inside, self.events.calls):
+            name = called(call.node)
+            known = name not in self.events.functions and (name in ASKING or _harmless(name))
+            if not known and not self._changes_arguments_alone(call.node, depth + 1):
+                return False
+        return True
 
     def _fixed(self, use: Occurrence) -> bool:
         """Whether a value that a function reads from outside never changes."""
@@ -126,12 +130,6 @@ class Calls:
             return use.node.type == "identifier"
         element = use.node.type in ("subscript_expression", "pointer_expression")
         return not declared.writes and (not element or "const" in declared.kind.split())
-
-    def _is_quiet_call(self, call: Occurrence, depth: int) -> bool:
-        name = called(call.node)
-        if name in self.events.functions or not (name in ASKING or _harmless(name)):
-            return self._changes_arguments_alone(call.node, depth)
-        return True
 
 
 def _harmless(name: str) -> bool:

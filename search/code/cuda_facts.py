@@ -112,9 +112,8 @@ def kernel_facts(
     """Every kernel, in the order of the text."""
     kernels: list[KernelFacts] = []
     for name, node in names.events.functions.items():
-        body = node.child_by_field_name("body")
-        heads = [child for child in node.children if body is None or child.id != body.id]
-        if len(kernels) < _MOST_KERNELS and any(text(head) == "__global__" for head in heads):
+        is_kernel = any(text(part) == "__global__" for part in node.children)
+        if is_kernel and len(kernels) < _MOST_KERNELS:
             kernels.append(_Kernel(names, name, node, elements, reached).facts())
     return tuple(kernels)
 

@@ -180,9 +180,7 @@ class _Walk:
         return declared
 
     def _function(self, node: Node, place: CodePlace, mode: Mode) -> None:
-        body = node.child_by_field_name("body")
-        heads = [child for child in node.children if body is None or child.id != body.id]
-        kernel = any(head.type == "__global__" or text(head) == "__global__" for head in heads)
+        kernel = any(text(part) == "__global__" for part in node.children)
         name = declared_name(node.child_by_field_name("declarator"))
         self.events.functions.setdefault(name, node)
         self._push(node.children, CodePlace(name, kernel, scope=place.scope))
