@@ -4,7 +4,6 @@ Links are followed before it is asked where a file lies. Not covered: a file tha
 link while it is read, by somebody who may write the folder anyhow.
 """
 
-import stat
 from pathlib import Path
 
 from regraph_kg.errors import BadInput
@@ -32,19 +31,15 @@ class ProjectFolder:
         """The path of `name`; `BadInput` for a path that leads outside."""
         try:
             path = (self.root / name).resolve()
-        except (OSError, ValueError, RuntimeError):
-            raise BadInput(f"{name[:200]!r}: no such path; name a file of the project") from None
-        if not path.is_relative_to(self.root):
+            inside = path.is_relative_to(self.root)
+            # a pipe would be waited for
+            strange = inside and path.exists() and not (path.is_file() or path.is_dir())
+        except (OSError, ValueError, RuntimeError) as error:
+            why = getattr(error, "strerror", None) or "no such path"
+            raise BadInput(f"{name[:200]!r}: {why}; name a file of the project") from None
+        if not inside:
             raise BadInput(f"{name[:200]!r} lies outside the project's folder; name a file of it")
-        try:
-            mode = path.stat().st_mode
-        except (FileNotFoundError, NotADirectoryError):
-            return path
-        except OSError as error:
-            raise BadInput(
-                f"{name[:200]!r}: {error.strerror}; name a file of the project"
-            ) from None
-        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # a pipe would be waited for
+        if strange:
             raise BadInput(f"{name[:200]!r}: no file and no folder; name a file of the project")
         return path
 

@@ -11,15 +11,14 @@ from pathlib import Path
 import typer
 
 from regraph_kg.cli.display import Show, print_summary, progress, require_good
-from regraph_kg.cli.options import Options, choose, resume_command
+from regraph_kg.cli.optimize import Options, choose, resume_command
 from regraph_kg.cli.parameters import answered, notes_aside
 from regraph_kg.cli.progress import watch
 from regraph_kg.errors import (
     AnswersPending,
     BadInput,
+    Environment,
     Interrupted,
-    ModelError,
-    StoreError,
     ToolError,
     file_errors,
 )
@@ -124,10 +123,10 @@ def follow(run: LiveRun, show: Show, output: Path, go_on: str) -> RunSummary:
     except KeyboardInterrupt:
         best = _keep_best(run, output) or "nothing faster so far"
         raise Interrupted(ended(f"stopped after {run.calls} calls", best)) from None
-    except (ModelError, StoreError) as error:
-        raise Interrupted(ended(str(error), _keep_best(run, output))) from None
-    except ToolError as error:  # the machine must be mended first: not resumable as it is
-        raise ToolError(ended(str(error), _keep_best(run, output))) from None
+    except Environment as error:
+        # what a tool lacks must be mended first: not resumable as it is
+        kind = ToolError if isinstance(error, ToolError) else Interrupted
+        raise kind(ended(str(error), _keep_best(run, output))) from None
     _write(output, finished.code)
     return finished.summary
 

@@ -1,6 +1,6 @@
 """Choices of a search: the defaults, those of --fast, those of a trace.
 
-Not here: the options of a command line (cli/options.py).
+Not here: the options of a command line (cli/optimize.py).
 """
 
 from collections.abc import Mapping

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.cli.options import Options, choose, resume_command
+from regraph_kg.cli.optimize import Options, choose, resume_command
 from regraph_kg.errors import BadInput
 from regraph_kg.models.method import Prompting, SearchLimits
 from regraph_kg.models.run import SearchChoice
@@ -100,7 +100,6 @@ def test_a_bound_can_be_set_and_taken_away() -> None:
         ({"sets": ("depth=none",)}, "--set depth=None: it should be a valid integer"),
         ({"sets": ("limit.calls=3",)}, "set 'limit.calls=3': a limit knows evaluations, "),
         ({"sets": ("run.target=cuda",)}, "set 'run.target=cuda': a run knows final, "),
-        ({"parallel": 0}, "--parallel 0: no call would be made"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(typed: dict[str, object], says: str) -> None:
