@@ -14,7 +14,6 @@ from pydantic import TypeAdapter
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import UNTIMED, MergePlan
 from regraph_kg.models.trajectory import (
-    Disclosure,
     FailedStep,
     Measurement,
     Source,
@@ -146,7 +145,7 @@ def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]
         "ref": trajectory.ref,
         "problem": trajectory.problem,
         "target": trajectory.target,
-        "disclosed": stored_disclosure(trajectory.disclosed),
+        "disclosed": None if trajectory.disclosed == "code" else trajectory.disclosed,
         **trajectory.source.model_dump(include=_SOURCE),
         "learner": evidence.learner,
         "steps": len(trajectory.steps),
@@ -190,11 +189,6 @@ def example(
         **{name: node[name] for name in _PROVENANCE},
         **latest(evidence.measurements[at]),
     }
-
-
-def stored_disclosure(disclosure: Disclosure) -> str | None:
-    """The disclosure as the store holds it: None for "code"."""
-    return None if disclosure == "code" else disclosure
 
 
 def trajectory(

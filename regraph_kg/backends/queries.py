@@ -31,30 +31,23 @@ def statements(name: str, engine: Engine) -> tuple[str, ...]:
     return tuple(part.strip() for part in parts if part.strip())
 
 
-@cache
-def browser_names() -> tuple[str, ...]:
-    """Names of the saved queries of cypher/browser/, in the order of their titles."""
-    names = (entry.name for entry in (files(cypher) / "browser").iterdir())
-    queries = (name.removesuffix(".cypher") for name in names if name.endswith(".cypher"))
-    return tuple(sorted(queries, key=browser_query))
-
-
-def browser_query(name: str) -> str:
-    """A saved query, as a person pastes it into Neo4j Browser; its first line is its title."""
-    return text(f"browser/{name}", "neo4j")
-
-
 def write_pack(folder: Path) -> tuple[Path, Path]:
     """Write queries and style into a folder, made if absent; return their paths.
 
     The bytes depend on nothing but the queries.
     """
+    browser = files(cypher) / "browser"
+    saved = {
+        entry.name: entry.read_text(encoding="utf-8")
+        for entry in browser.iterdir()
+        if entry.name.endswith(".cypher")
+    }
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name in browser_names():
+        for name, query in sorted(saved.items(), key=lambda one: one[1]):  # by title
             # Made without a date, so that the same queries are the same bytes.
-            packed.writestr(zipfile.ZipInfo(f"{FOLDER}/{name}.cypher"), browser_query(name))
-    style = (files(cypher) / "browser" / "style.grass").read_text(encoding="utf-8")
+            packed.writestr(zipfile.ZipInfo(f"{FOLDER}/{name}"), query)
+    style = (browser / "style.grass").read_text(encoding="utf-8")
     with file_errors(folder, "give a folder to write into"):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / QUERIES).write_bytes(archive.getvalue())

@@ -16,8 +16,6 @@ from regraph_kg.models.graph import EFFECT_SCALE, LEARNED_TRIES, UNMEASURED, Suc
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import standing
 
-LEARNED = " learned from"  # between device and model in the id of what was learned
-
 COUNTS = ("examples", "tried", "verified", "sum_log2_effect", "declined")
 """The integer properties of a NEXT row: all add up, so that any order of writers gives the same."""
 SHORT = 8  # gains from here on have one decimal
@@ -36,18 +34,13 @@ class RowKey(NamedTuple):
         """The place of a NEXT with these properties."""
         return cls(row["device"], row.get("learner"))
 
-    def __str__(self) -> str:
-        """The place as text."""
-        return self.device + ("" if self.learner is None else f"{LEARNED} {self.learner}")
-
 
 NextRows = dict[tuple[Pair, RowKey], Counts]  # counts per NEXT row
 
 
 def row_id(pair: Pair, key: RowKey) -> str:
-    """Id of a NEXT relationship; no two rows share one, whatever a device is called."""
-    device = key.device.replace(LEARNED, f"\x1f{LEARNED}")  # no name of a device has a \x1f
-    return f"{pair.source} {pair.target} {key._replace(device=device)}"
+    """Id of a NEXT relationship; no two rows share one, as no name of a device has a tab."""
+    return f"{pair.id} {key.device}" + ("" if key.learner is None else f"\t{key.learner}")
 
 
 def contribution(evidence: Evidence) -> NextRows:

@@ -23,7 +23,6 @@ from regraph_kg.backends.evidence import (
     latest,
     node,
     steps_node,
-    stored_disclosure,
     trajectory,
 )
 from regraph_kg.backends.statistics import (
@@ -167,7 +166,7 @@ def _recognize(
             )
             continue
         # Failures of another disclosure have other keys: they cannot be compared.
-        same = stored_disclosure(arrival.plan.trajectory.disclosed) == row["disclosed"]
+        same = arrival.plan.trajectory.disclosed == (row["disclosed"] or "code")
         after = before.plus(
             arrival.evidence.measurements, arrival.evidence.failures if same else ()
         )

@@ -45,9 +45,10 @@ class Port:
 
     def whole(self, part: str) -> str:
         """The file that is compiled. A part that defines the entry is such a file already."""
-        if _defines(part, self.entry):
+        on_device = [bool(_ON_DEVICE.search(head)) for head in _heads(part, self.entry)]
+        if not all(on_device):
             return part
-        if _names_kernel(part, self.entry):  # C++ knows the name once
+        if on_device:  # a kernel, or another function of the device; C++ knows the name once
             part = re.sub(rf"\b{self.entry}\b", f"{self.entry}_kernel", part)
         left_out = [text for name, text in self.types if not _defines_type(part, name)]
         return "\n".join((self.head, *left_out, part.strip() + "\n", self.tail))
@@ -77,16 +78,6 @@ def _heads(code: str, name: str) -> Iterator[str]:
         head = bare[start : match.start()]
         if _HEAD.fullmatch(head) and not _RETURN.search(head):
             yield head
-
-
-def _defines(code: str, name: str) -> bool:
-    """Whether code defines a host function of that name."""
-    return any(not _ON_DEVICE.search(head) for head in _heads(code, name))
-
-
-def _names_kernel(code: str, name: str) -> bool:
-    """Whether it defines a kernel, or another function of the device, of that name."""
-    return any(_ON_DEVICE.search(head) for head in _heads(code, name))
 
 
 def _defines_type(code: str, name: str) -> bool:

@@ -10,12 +10,11 @@ Not here: several searches at once (`open_searches` and `begin`), and the output
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 
 from regraph_kg import report
 from regraph_kg.errors import BadInput
+from regraph_kg.models.base import Frozen
 from regraph_kg.models.run import (
     RunSummary,
     SearchChoice,
@@ -34,8 +33,7 @@ from regraph_kg.wiring.searches import OpenSearch, open_search
 from regraph_kg.wiring.stores import open_store
 
 
-@dataclass(frozen=True, slots=True)
-class FinishedRun:
+class FinishedRun(Frozen):
     """The end of a search: its summary, and the code that is its answer."""
 
     summary: RunSummary
@@ -45,11 +43,6 @@ class FinishedRun:
         walks = kind_of(self.summary.method).walks
         table = report.run_table(self.summary, {}, walks=walks)
         return f"{report.headline(self.summary)}\n{table}\n{self.code}"
-
-    def _repr_html_(self) -> str:
-        """For notebooks: its own text."""
-        # a model wrote the code: none of it can become markup
-        return f"<pre style='white-space:pre-wrap'>{escape(str(self))}</pre>"
 
 
 class LiveRun:
@@ -92,7 +85,7 @@ class LiveRun:
         """Measure the best again in fresh processes; return the result of the search."""
         answer = final_answer(self._search.task, self._records, self._world.evaluate_final)
         summary = summarise(self.header, self._records, answer, self._ledger)
-        return FinishedRun(summary, answer.code)
+        return FinishedRun(summary=summary, code=answer.code)
 
     def publish(self, then: str = "") -> None:
         """Publish the prompts by file; `then` is the next command."""

@@ -40,7 +40,7 @@ def steps(**fields: object) -> NextSteps:
 def finished(tmp_path: Path) -> FinishedRun:
     head = header(budget=4)
     with Trace.create(tmp_path, head, SEAL, still) as trace:
-        return FinishedRun(traced(toy(), trace, head).summary, HOSTILE)
+        return FinishedRun(summary=traced(toy(), trace, head).summary, code=HOSTILE)
 
 
 @pytest.mark.parametrize(
