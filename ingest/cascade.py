@@ -29,14 +29,12 @@ techniques that it may have applied."""
 class Labels:
     """A trajectory's labels, resolved, one per step and one per failure, in its order.
 
-    `coined` are the new techniques among them, as they are to be called; `findings` tell of steps
-    that are not what they are called.
+    `coined` are the new techniques among them, as they are to be called.
     """
 
     steps: tuple[Relabelled, ...]
     failures: tuple[Relabelled, ...]
     coined: tuple[Technique, ...] = ()
-    findings: tuple[str, ...] = ()
 
 
 class Cascade:
@@ -147,21 +145,13 @@ def by_code(
     as its label; so does a step with a new name whose code shows one known technique.
     """
     techniques = [entry for entry in known.values() if entry.target == trajectory.target]
-    steps, findings = list(labels.steps), list[str]()
+    steps = list(labels.steps)
     codes = [trajectory.serial, *(step.code for step in trajectory.steps)]
     for place, label in enumerate(labels.steps):
         before, after = codes[place], codes[place + 1]
         if label.stage == "given" or not before or not after:  # not disclosed: nothing to read
             continue
-        claimed = known.get(label.technique)
-        deed = read(claimed, before, after, techniques)
+        deed = read(known.get(label.technique), before, after, techniques)
         if deed.technique is not None:
             steps[place] = Relabelled(label.label, deed.technique, "code")
-        if claimed is not None and deed.applied == "nothing":
-            findings.append(f"{label.label!r} changes nothing but names and comments")
-        elif claimed is not None and deed.applied == "other":
-            counted = f"; counted as {deed.technique}" if deed.technique else ""
-            findings.append(
-                f"the code of {label.label!r} shows no sign of {label.technique}{counted}"
-            )
-    return replace(labels, steps=tuple(steps), findings=tuple(findings))
+    return replace(labels, steps=tuple(steps))

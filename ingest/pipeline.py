@@ -40,7 +40,6 @@ class Portion:
 
     lines: tuple[Accepted | Rejected, ...]
     plans: tuple[MergePlan, ...]
-    findings: tuple[str, ...] = ()  # findings about steps that do not match their names
     nameless_failures: int = 0
 
     def merged(self, store: "GraphStore") -> Batch:
@@ -85,21 +84,19 @@ def portions(
     created = datetime.now(UTC).isoformat(timespec="seconds")
     for batch in _batches(lines, batch_lines):
         plans: list[MergePlan] = []
-        findings: list[str] = []
         nameless = 0
         for place, line in enumerate(batch):
             if isinstance(line, Rejected):
                 continue
             # One bad line stops no other.
             try:
-                found, more = planned(line.trajectory, cascade, disclose, read, created)
+                found = planned(line.trajectory, cascade, disclose, read, created)
             except BadInput as error:
                 batch[place] = Rejected(line.line, str(error))
                 continue
             plans.append(found)
-            findings += more
             nameless += len(line.trajectory.failures) - len(found.trajectory.failures)
-        yield Portion(tuple(batch), tuple(plans), tuple(findings), nameless)
+        yield Portion(tuple(batch), tuple(plans), nameless)
 
 
 def planned(
@@ -108,8 +105,8 @@ def planned(
     disclose: Disclosure,
     read: CodeReader | None,
     created: str,
-) -> tuple[MergePlan, tuple[str, ...]]:
-    """The plan of a trajectory, and findings about steps that do not match their names.
+) -> MergePlan:
+    """The plan of a trajectory.
 
     Raises `BadInput` where its names may not be told and are not known.
     """
@@ -118,11 +115,9 @@ def planned(
     # Names first: code decides only between what they leave open, or contradicts them.
     if read is not None:
         labels = by_code(labels, trajectory, known, read)
-    findings = labels.findings
     if disclose == "statistics" and trajectory.disclosed == "code":
         trajectory, labels = statistics_of(trajectory, labels, known)
-    made = plan(trajectory, labels.steps, labels.failures, known, created, labels.coined)
-    return made, findings
+    return plan(trajectory, labels.steps, labels.failures, known, created, labels.coined)
 
 
 def _batches(

@@ -261,14 +261,13 @@ def _merge(
     ingested: Ingested,
 ) -> Story[None]:
     """Merge one file, count, and list its rejected lines, if there are any."""
-    good, first, findings, rows = ingested.good, list[Rejected](), list[str](), list[str]()
+    good, first, rows = ingested.good, list[Rejected](), list[str]()
     for end, portion in portions:
         batch = portion.merged(store)
         ingested.count(batch)
         told = ({"line": one.line.number, "reason": one.reason} for one in batch.rejected)
         rows += [json.dumps(row, ensure_ascii=False) + "\n" for row in told]
         first += batch.rejected[: not first]
-        findings += portion.findings
         totals = f"{ingested.added} added, {ingested.known} known, {ingested.rejected} rejected"
         yield replace(work, done=work.done + end, text=f"{file.name}: {totals}")
     head = first[0].line.data if ingested.good == good else b""
@@ -276,10 +275,6 @@ def _merge(
         # no list for a file of something else: it would name every line
         yield replace(work, line=f"{file}: {NO_TRAJECTORIES}")
         return
-    if findings:
-        message = f"{file}: {len(findings)} steps are not what they are called"
-        more = ", .." if findings[1:] else ""
-        yield replace(work, line=f"{message}: {findings[0]}{more}")
     path = Path(f"{file}{REJECTED}")
     remedy = "the good lines are in the graph, the list of the rejected ones is lost: make room"
     with file_errors(path, f"{remedy} for it and run the same command again", Environment):

@@ -1,4 +1,4 @@
-"""Steps that are held against their code: which technique they count for, and what is told."""
+"""Steps that are held against their code: which technique they count for."""
 
 import json
 from typing import Any
@@ -55,10 +55,6 @@ def test_a_step_counts_for_what_it_did_and_keeps_its_name() -> None:
     assert (told.label, told.technique, told.stage) == (
         "Cache tiling", "openmp/parallel-for", "code"
     )  # fmt: skip
-    assert read_.findings == (
-        "the code of 'Cache tiling' shows no sign of openmp/cache-tiling;"
-        " counted as openmp/parallel-for",
-    )
 
 
 @pytest.mark.parametrize("label", ["Share the iterations out", "Threads over rows"])
@@ -70,16 +66,15 @@ def test_a_new_name_is_the_one_technique_that_the_code_shows(label: str) -> None
 def test_a_new_name_is_new_where_the_code_shows_none_or_two() -> None:
     for code in (BOTH, FASTER):
         read_ = read(steps(("Odd trick", code)))
-        assert (read_.steps[0].technique, read_.findings) == ("openmp/odd-trick", ())
+        assert read_.steps[0].technique == "openmp/odd-trick"
 
 
 def test_a_name_stands_where_it_is_not_known_what_was_done_instead() -> None:
     (contradicted, empty) = (read(steps(("SIMD", one))) for one in (FASTER, f"// {SERIAL}"))
     assert contradicted.steps[0].technique == "openmp/simd"
-    assert contradicted.findings == ("the code of 'SIMD' shows no sign of openmp/simd",)
     assert empty.steps[0].technique == "openmp/simd"
     renamed = read(steps(("SIMD", SERIAL.replace("x", "y"))))
-    assert renamed.findings == ("'SIMD' changes nothing but names and comments",)
+    assert renamed.steps[0].technique == "openmp/simd"
 
 
 def test_each_step_is_held_against_the_code_before_it() -> None:
@@ -89,7 +84,7 @@ def test_each_step_is_held_against_the_code_before_it() -> None:
 
 def test_given_ids_stand() -> None:
     given = read(steps(("Cache tiling", PARALLEL), technique="openmp/cache-tiling"))
-    assert (given.steps[0].technique, given.findings) == ("openmp/cache-tiling", ())
+    assert given.steps[0].technique == "openmp/cache-tiling"
 
 
 def test_the_code_of_one_step_teaches_no_alias() -> None:
@@ -99,7 +94,7 @@ def test_the_code_of_one_step_teaches_no_alias() -> None:
 
 
 @pytest.mark.parametrize(("level", "counted"), [("lexical", 3), ("exact", 0)])
-def test_an_ingest_tells_of_such_steps_once_a_file_and_goes_by_names_alone_if_told_to(
+def test_an_ingest_goes_by_code_and_by_names_alone_if_told_to(
     desk: Desk, level: str, counted: int
 ) -> None:
     rows = [
@@ -110,8 +105,6 @@ def test_an_ingest_tells_of_such_steps_once_a_file_and_goes_by_names_alone_if_to
     text = "[" + ",".join(one.model_dump_json() for one in KNOWN.curated) + "]"
     (desk.folder / "corpus" / "techniques.json").write_text(text)
     file = desk.write("file.jsonl", *rows)
-    done = desk.run("ingest", file, "--relabel", level)
-    said = f"{file}: 2 steps are not what they are called: the code of 'Cache"
-    assert (said in done.err) == bool(counted)
+    desk.run("ingest", file, "--relabel", level)
     words = ("examples", "openmp/start", "openmp/parallel-for", "-k", "9", "--json")
     assert len(json.loads(desk.run(*words).out or "[]")) == counted
