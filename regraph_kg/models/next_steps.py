@@ -71,10 +71,11 @@ class NextSteps(Frozen):
     """What a graph would try next on a code.
 
     History: 1 (2026-11) first version; 2 (2026-11) only what fits the code, and why; 3 (2026-11)
-    an example is the graph's own, with its technique as `target`.
+    an example is the graph's own, with its technique as `target`; 4 (2026-11) no similar steps of
+    other techniques, which `regraph examples --code` shows.
     """
 
-    schema_version: Literal[3] = 3
+    schema_version: Literal[4] = 4
     target: Target
     after: str  #: id of the technique that was applied last; "TARGET/start": none yet
     device: str  #: whose figures go first; "": any
@@ -82,7 +83,6 @@ class NextSteps(Frozen):
     """Steps that may be applied to the code, the most promising first; after those that were seen
     to follow come, for serial code that few fit, others; what the code shows already last."""
     left_out: tuple[UnfitStep, ...]  #: steps seen to follow that cannot be applied here
-    similar: tuple[Example, ...]  #: steps of any kind that began with code most like this one
 
     def __str__(self) -> str:
         steps = (f"\n{number}. {step}" for number, step in enumerate(self.steps, 1))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from regraph_kg.models.graph import Example, Vector
+from regraph_kg.models.graph import Vector
 from regraph_kg.models.next_steps import NextSteps, SuggestedStep, UnfitStep
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
@@ -36,7 +36,7 @@ class Question:
     target: Target
     device: str = ""
     limit: int = 5  # techniques
-    examples: int = 1  # most examples of each technique, and of any technique
+    examples: int = 1  # most examples of each technique
 
 
 def next_steps(store: "GraphStore", question: Question, vector: Vector | None) -> NextSteps:
@@ -94,14 +94,7 @@ def next_steps(store: "GraphStore", question: Question, vector: Vector | None) -
             )
             for offer in offers.unfit
         ),
-        similar=() if vector is None else _similar(store, question, vector),
     )
-
-
-def _similar(store: "GraphStore", question: Question, vector: Vector) -> tuple[Example, ...]:
-    """Steps of any technique that began with similar code."""
-    found = store.nearest(vector, k=question.examples, target=question.target)
-    return tuple(example.on(question.device) for example in found)
 
 
 def _successors(store: "GraphStore", question: Question) -> Successors:

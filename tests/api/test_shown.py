@@ -33,7 +33,7 @@ def steps(**fields: object) -> NextSteps:
     }  # fmt: skip
     step = SuggestedStep.model_validate({**one, **fields})
     told = {"target": "openmp", "after": "openmp/start", "device": ""}
-    return NextSteps.model_validate({**told, "steps": (step,), "left_out": (), "similar": ()})
+    return NextSteps.model_validate({**told, "steps": (step,), "left_out": ()})
 
 
 @pytest.fixture
