@@ -81,7 +81,9 @@ def final_answer(
 
 def better(best: Final | None, other: Final) -> Final | None:
     """The best finalist so far, or the one after it if that beats it; None while none is sure."""
-    if not surely_faster(other[1]):
+    interval = other[1].speedup_interval
+    # right, timed stably, its interval above 1
+    if not (other[1].passed and other[1].is_known and interval and interval.low > 1):
         return best
     if best is None:
         return other
@@ -171,9 +173,3 @@ def _commonest(items: Iterable[T]) -> T | None:
 
 def _steps(records: Sequence[SimulationRecord]) -> Iterator[StepRecord]:
     return (step for record in records for step in record.steps)
-
-
-def surely_faster(report: EvalReport) -> bool:
-    """Whether code may be an answer: right, timed stably, its interval above 1."""
-    interval = report.speedup_interval
-    return report.passed and report.is_known and interval is not None and interval.low > 1

@@ -106,19 +106,14 @@ def harvest(run: RunRecord, serial: str) -> Harvest:
 
     `BadInput` for other serial code than it began with; whether it may teach: `refuse`.
     """
-    check_serial(run, serial)
-    tree = _Tree(run)
-    tree.grow()
-    return Harvest(tuple(_trajectories(tree, serial)), dict(+tree.left_out))
-
-
-def check_serial(run: RunRecord, serial: str) -> None:
-    """Raise `BadInput` where a run began with other code than `serial`."""
     if code_hash(serial) != run.header.serial:
         raise BadInput(
             f"run {run.id}: it began with other serial code than problem"
             f" {run.header.problem} has now; name the problem it was made with: --problem"
         )
+    tree = _Tree(run)
+    tree.grow()
+    return Harvest(tuple(_trajectories(tree, serial)), dict(+tree.left_out))
 
 
 class _Tree:
