@@ -13,7 +13,7 @@ import json
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
@@ -42,7 +42,7 @@ TraceClock = Callable[[], float]
 _LOOKED_AT = 0.5
 
 
-class Trace:
+class Trace(AbstractContextManager["Trace"]):
     """An open trace file: memory and record of a world, keeper of the run's records."""
 
     def __init__(
@@ -139,10 +139,6 @@ class Trace:
     def close(self) -> None:
         """Close the file; idempotent."""
         self._file.close()
-
-    def __enter__(self) -> Self:
-        """Itself, open."""
-        return self
 
     def __exit__(self, *_: object) -> None:
         """Close."""

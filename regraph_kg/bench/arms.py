@@ -26,9 +26,22 @@ class Arm:
     def parse(cls, text: str) -> Self:
         """Parse METHOD[/GRAPH][+CHANGE]; `BadInput` where the parts do not fit."""
         arm, _, but = text.partition("+")
-        parsed = cls._of_graph(arm)
+        method, slash, named = arm.partition("/")
+        if method not in METHODS:
+            raise BadInput(f"arm {text!r}: methods are {', '.join(METHODS)}")
+        # Without a graph named, an arm sees all of it.
+        graph, needs = named if slash else "whole", kind_of(method).needs
+        if graph not in GRAPHS:
+            raise BadInput(f"arm {text!r}: after the slash comes one of {', '.join(GRAPHS)}")
+        if slash and needs == "nothing":
+            raise BadInput(f"arm {text!r}: {method} reads no graph; leave out /{graph}")
+        # Nearest examples come from no edge: shuffled edges would change nothing.
+        if needs == "embeddings" and graph == "shuffled-statistics":
+            raise BadInput(
+                f"arm {text!r}: {method} asks only what is near; its control is {method}/none"
+            )
+        parsed = cls(method, graph, but)
         try:
-            parsed = cls(parsed.method, parsed.graph, but)
             parsed.prompting(Prompting())
         except ValidationError:
             names = ", ".join(
@@ -36,25 +49,6 @@ class Arm:
             )
             raise BadInput(f"arm {text!r}: after + comes one of {names}") from None
         return parsed
-
-    @classmethod
-    def _of_graph(cls, text: str) -> Self:
-        method, slash, graph = text.partition("/")
-        if method not in METHODS:
-            raise BadInput(f"arm {text!r}: methods are {', '.join(METHODS)}")
-        # Without a graph named, an arm sees all of it.
-        if not slash:
-            return cls(method)
-        if graph not in GRAPHS:
-            raise BadInput(f"arm {text!r}: after the slash comes one of {', '.join(GRAPHS)}")
-        if kind_of(method).needs == "nothing":
-            raise BadInput(f"arm {text!r}: {method} reads no graph; leave out /{graph}")
-        # Nearest examples come from no edge: shuffled edges would change nothing.
-        if kind_of(method).needs == "embeddings" and graph == "shuffled-statistics":
-            raise BadInput(
-                f"arm {text!r}: {method} asks only what is near; its control is {method}/none"
-            )
-        return cls(method, graph)
 
     @property
     def walks(self) -> bool:

@@ -241,19 +241,19 @@ def _lines(path: Path) -> Iterator[tuple[str, "_Line"]]:
                     raise BadInput(f"{place}: longer than {LONGEST_LINE >> 20} MiB: no answer")
                 # files of other systems begin with a mark of their byte order
                 text = line.content.removeprefix(b"\xef\xbb\xbf" if line.start == 0 else b"")
-                if text.strip():
-                    yield place, _parsed(place, text, line.whole)
+                if not text.strip():
+                    continue
+                try:
+                    # a carriage return of another system is no part of the JSON
+                    yield place, _Line.model_validate_json(text.rstrip())
+                except ValidationError as error:
+                    mistake = _printable(first_mistake(error, "line"))
+                    cut = (
+                        "" if line.whole else ", and its end is missing: is it still being written?"
+                    )
+                    raise BadInput(f"{place}: {mistake}{cut}") from None
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; answers must be readable") from None
-
-
-def _parsed(place: str, text: bytes, whole: bool) -> "_Line":
-    try:
-        # a carriage return of another system is no part of the JSON
-        return _Line.model_validate_json(text.rstrip())
-    except ValidationError as error:
-        cut = "" if whole else ", and its end is missing: is it still being written?"
-        raise BadInput(f"{place}: {_printable(first_mistake(error, 'line'))}{cut}") from None
 
 
 def _printable(text: str) -> str:

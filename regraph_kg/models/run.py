@@ -119,16 +119,9 @@ class Cost(Frozen):
 
     def __add__(self, other: "Cost") -> "Cost":
         """Both together."""
+        pairs = ((name, mine, getattr(other, name)) for name, mine in self)
         return Cost(
-            calls=self.calls + other.calls,
-            evaluations=self.evaluations + other.evaluations,
-            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            model_seconds=self.model_seconds + other.model_seconds,
-            judge_seconds=self.judge_seconds + other.judge_seconds,
-            joules=None
-            if self.joules is None or other.joules is None
-            else self.joules + other.joules,
+            **{name: None if None in (mine, more) else mine + more for name, mine, more in pairs}
         )
 
 
