@@ -1,4 +1,4 @@
-"""Results as tables and as a page: what may be compared stands together, all else apart."""
+"""Results as tables: what may be compared stands together, all else apart."""
 
 from regraph_kg.bench.tables import BenchSection, BenchTable, sections
 from regraph_kg.models.bench import BenchAnswer, LeftOut
