@@ -64,13 +64,18 @@ def read_settings(raw: Mapping[str, Any]) -> MethodSettings:
 def _kinds() -> Mapping[str, MethodKind]:
     # they load the prompts and a parser, which help texts and most commands do not need
     from regraph_kg.search.methods import mcgs, samples  # noqa: PLC0415
+    from regraph_kg.search.prompts.render import cot_advice, free_advice  # noqa: PLC0415
 
     return {
-        "cot": MethodKind(samples.CotSettings, samples.cot),
+        "cot": MethodKind(
+            samples.CotSettings, lambda context, _: samples.Samples(context, cot_advice())
+        ),
         # three rules of one search
         "mcgs": MethodKind(mcgs.McgsSettings, mcgs.improving, needs="graph"),
         "mcgs-paper": MethodKind(mcgs.PaperSettings, mcgs.papers, needs="graph"),
         "rag": MethodKind(samples.RagSettings, samples.rag, needs="embeddings"),
         "regrapht": MethodKind(mcgs.ReGraphTSettings, mcgs.random_walks, needs="graph"),
-        "standard": MethodKind(samples.StandardSettings, samples.standard),
+        "standard": MethodKind(
+            samples.StandardSettings, lambda context, _: samples.Samples(context, free_advice())
+        ),
     }

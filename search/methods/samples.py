@@ -14,7 +14,6 @@ from pydantic import Field
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.prompts.parts import Advice
-from regraph_kg.search.prompts.render import cot_advice, free_advice
 from regraph_kg.search.sample import Request
 from regraph_kg.search.world import Effects
 
@@ -63,18 +62,6 @@ class Samples:
             self._answered = False
             return Iteration((), (step,), None)
         return Iteration((), (step,), step.speedup or 0.0)
-
-
-def standard(context: Context, settings: StandardSettings) -> Samples:
-    """Samples of the model's free choice."""
-    del settings  # there is nothing to set
-    return Samples(context, free_advice())
-
-
-def cot(context: Context, settings: CotSettings) -> Samples:
-    """Samples that reason first."""
-    del settings
-    return Samples(context, cot_advice())
 
 
 def rag(context: Context, settings: RagSettings) -> Samples:
