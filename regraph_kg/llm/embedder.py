@@ -69,12 +69,8 @@ class OllamaEmbedder:
             _, digest = self._server.describe()
             # neither server nor library tells it: a short text does
             width = len(self._ask(["dimension"])[0])
-        self._space = EmbeddingSpace(f"ollama:{model}@{digest[:SHOWN]}", width)
-
-    @property
-    def space(self) -> EmbeddingSpace:
-        """See `Embedder`; the model's digest is part of its name."""
-        return self._space
+        # another model of the same name is another space
+        self.space = EmbeddingSpace(f"ollama:{model}@{digest[:SHOWN]}", width)
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """See `Embedder`."""
@@ -82,12 +78,12 @@ class OllamaEmbedder:
         for batch in batches(texts):
             # models differ in what they make of a text without a word, or fail on it
             worded = [number for number, text in enumerate(batch) if words(text)]
-            vectors = np.zeros((len(batch), self._space.dimension))
+            vectors = np.zeros((len(batch), self.space.dimension))
             vectors[:, 0] = 1
             if worded:
                 with self._server.failures():
                     answer = self._ask([batch[number] for number in worded])
-                vectors[worded] = _directions(answer, len(worded), self._space)
+                vectors[worded] = _directions(answer, len(worded), self.space)
             found += packed(vectors)
         return found
 
