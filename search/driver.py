@@ -27,6 +27,7 @@ class Finished:
 
     effect: Effect
     result: Result | None
+    at: float = 0.0  # the run's active seconds then, where there is a trace
 
 
 class Executor(Protocol):
@@ -37,9 +38,6 @@ class Executor(Protocol):
 
     def finish(self) -> Finished:
         """Wait for the next to end. Raises what the world raises."""
-
-    def seconds(self) -> float:
-        """The run's active seconds when the last effect ended."""
 
 
 class Driver:
@@ -81,10 +79,10 @@ class Driver:
             if len(self._waiting) == self._pending:
                 break
             finished = self._executor.finish()
-            self._ledger.seconds = self._executor.seconds()
             if finished.result is None:
                 self._pending += 1  # it keeps its place among those under way
                 continue
+            self._ledger.seconds = finished.at
             self._asking -= isinstance(finished.effect, ModelRequest)
             # equal effects were begun once: all that wait for one go on with its result
             for work in self._waiting.pop(_name(finished.effect)):

@@ -5,7 +5,6 @@ Not covered: processes; a call of the model that never returns (its client has a
 """
 
 import queue
-import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
@@ -30,7 +29,6 @@ class Alone:
     def __init__(self, world: World) -> None:
         self._world = world
         self._begun: deque[Effect] = deque()
-        self._since = time.monotonic()
 
     def start(self, effect: Effect) -> None:
         """Queue it."""
@@ -40,10 +38,6 @@ class Alone:
         """Do the first."""
         effect = self._begun.popleft()
         return Finished(effect, result(self._world, effect))
-
-    def seconds(self) -> float:
-        """Seconds since it was made."""
-        return time.monotonic() - self._since
 
 
 class Threads:
@@ -55,7 +49,6 @@ class Threads:
         # pools apart: a slow judge must not keep the model from answering
         self._world, self._callers, self._judges = world, callers, judges
         self._ended: queue.SimpleQueue[Future[Finished]] = queue.SimpleQueue()
-        self._since = time.monotonic()
 
     def start(self, effect: Effect) -> None:
         """Submit it to the model's or the judge's threads."""
@@ -67,10 +60,6 @@ class Threads:
         """The next that ends; raises what it raised."""
         # the error of a thread is raised where it is waited for, in the deciding thread
         return self._ended.get().result()
-
-    def seconds(self) -> float:
-        """Seconds since it was made."""
-        return time.monotonic() - self._since
 
 
 def shared(live: World, callers: ThreadPoolExecutor, judges: ThreadPoolExecutor) -> World:

@@ -66,7 +66,6 @@ def search(
     ledger = Ledger(header.limits) if ledger is None else ledger
     # a method begins where the start is known: nothing else may run before
     task, first = started(task, executor, ledger)
-    ledger.seconds = executor.seconds()
     method = begin(task, header, world, ledger)
     return Driver(method, executor, ledger, header.parallel, first).run()
 
@@ -77,7 +76,8 @@ def started(task: Task, executor: Executor, ledger: Ledger) -> tuple[Task, Itera
 
     def judged(code: str) -> EvalReport:
         executor.start(Evaluate(Candidate(task.target, code)))
-        report = executor.finish().result
+        finished = executor.finish()
+        report, ledger.seconds = finished.result, finished.at
         assert isinstance(report, EvalReport)
         ledger.judged(report)
         seconds = report.stages.get("total", 0.0)

@@ -14,6 +14,7 @@ import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
@@ -224,7 +225,6 @@ class _Replay:
         self._trace, self._live, self._results = trace, live, results
         self._known = Counter((line.event, line.key) for line in results)
         self._started: dict[tuple[str, str], list[Effect]] = defaultdict(list)
-        self._at = 0.0
 
     def start(self, effect: Effect) -> None:
         """Begin an effect, unless the trace knows its result."""
@@ -241,13 +241,9 @@ class _Replay:
         if self._results:
             return self._remembered(self._results.popleft())
         finished = self._live.finish()
-        if finished.result is not None:
-            self._at = self._trace.append_result(finished.effect, finished.result)
-        return finished
-
-    def seconds(self) -> float:
-        """The run's active seconds when the last effect ended."""
-        return self._at
+        if finished.result is None:
+            return finished
+        return replace(finished, at=self._trace.append_result(finished.effect, finished.result))
 
     def _remembered(self, line: TraceLine) -> Finished:
         effects = self._started[line.event, line.key]
@@ -256,8 +252,8 @@ class _Replay:
                 f"{self._trace.path}: the search asks for something else than it did: the trace"
                 " was changed or is of another version; start a new run"
             )
-        self._at = line.at
-        return Finished(effects.pop(0), VALUES[line.event].validate_python(line.value))
+        value = VALUES[line.event].validate_python(line.value)
+        return Finished(effects.pop(0), value, line.at)
 
 
 def address(effect: Effect) -> tuple[str, str]:

@@ -120,9 +120,6 @@ class AnyOrder:
         effect = self._begun.pop(self._rng.randrange(len(self._begun)))
         return Finished(effect, result(self._world, effect))
 
-    def seconds(self) -> float:
-        return 0.0
-
 
 def asks_for_code(effect: Effect) -> bool:
     return isinstance(effect, ModelRequest)
