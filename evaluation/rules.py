@@ -120,7 +120,7 @@ class JudgeLimits:
     slower_than_serial: float = 10.0
     """A timed call may take this many times the serial one, and never less than that before."""
     memory_bytes: int = 4 * 2**30  # address space beyond the shared arrays (openmp)
-    sanitizer_seconds: float = 30.0
+    sanitizer_seconds: float = 15.0
     """How long compute-sanitizer may look for the cause of a crash; 0: not at all."""
     threads: int = 256  # threads of a worker beyond those that OpenMP gets
     output_bytes: int = 2**20  # what a worker may write to stdout and stderr
