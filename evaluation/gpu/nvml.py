@@ -181,8 +181,7 @@ class GpuMonitor:
         try:
             return getattr(self._library, f"nvmlDeviceGet{what}")(self._handle, *which)
         except self._library.NVMLError as error:
-            if _number(error) in _REMEDIES:
-                raise _broken(error, self.name) from None
+            _require_usable(error, self.name)
             return None
 
 
@@ -253,8 +252,7 @@ def open_gpu(uuid: str) -> GpuMonitor | str:
         library.nvmlInit()
         handle = library.nvmlDeviceGetHandleByUUID(uuid)
     except library.NVMLError as error:
-        if _number(error) in _REMEDIES:
-            raise _broken(error, uuid) from None
+        _require_usable(error, uuid)
         return f"NVML: {error}: clocks are not read"
     return GpuMonitor(library, handle, uuid)
 
@@ -272,9 +270,7 @@ def _stranger(pid: int) -> str:
     return plain(name)
 
 
-def _broken(error: Exception, name: str) -> ToolError:
-    return ToolError(f"GPU {name}: {error}: {_REMEDIES[_number(error)]}")
-
-
-def _number(error: Exception) -> int:
-    return int(getattr(error, "value", -1))
+def _require_usable(error: Any, name: str) -> None:
+    """Raise `ToolError` where NVML's error means that the GPU cannot be used at all."""
+    if remedy := _REMEDIES.get(error.value):
+        raise ToolError(f"GPU {name}: {error}: {remedy}") from None

@@ -17,7 +17,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -188,38 +188,22 @@ def _saw_candidate(log: str) -> bool:
     return watched or any(_FINDING.match(head) for head, _ in _blocks(log))
 
 
-def _blocks(log: str) -> Iterator[tuple[str, list[str]]]:
+def _blocks(log: str) -> list[tuple[str, str]]:
     """Findings: a head line, and the indented lines below it."""
-    head, details = "", list[str]()
-    for line in log.splitlines():
-        marked = re.match(r"=========( +)(.*)", line)
-        if not marked:
-            continue
-        if len(marked[1]) > 1:
-            details.append(marked[2].strip())
-            continue
-        if head:
-            yield head, details
-        head, details = marked[2].strip(), []
-    if head:
-        yield head, details
+    blocks = [block.partition("\n") for block in re.split("(?m)^========= (?! )", log)[1:]]
+    return [(head.strip(), re.sub("(?m)^=+ *| +$", "", below)) for head, _, below in blocks if head]
 
 
-def _place(details: Sequence[str]) -> str:
+def _place(details: str) -> str:
     """Kernel, source line, thread and block."""
-    text = ""
-    at = next((line[3:] for line in details if line.startswith("at ")), "")
-    if at:
-        text += f" in {_kernel(at)}"
-    lines = [re.search(r"\bin (\S+):(\d+)$", line) for line in details]
-    source = next((m for m in lines if m and "candidate" in m[1]), None)
-    if source:
-        text += f" at {Path(source[1]).name}:{source[2]}"
-    threads = [re.fullmatch(r"by thread (\S+) in block (\S+)", line) for line in details]
-    thread = next((m for m in threads if m), None)
-    if thread:
-        text += f", thread {thread[1]} of block {thread[2]}"
-    return text
+    at = re.search("(?m)^at (.*)", details)
+    source = re.search(r"(?m)\bin (\S*candidate\S*):(\d+)$", details)
+    thread = re.search(r"(?m)^by thread (\S+) in block (\S+)$", details)
+    return (
+        (f" in {_kernel(at[1])}" if at else "")
+        + (f" at {Path(source[1]).name}:{source[2]}" if source else "")
+        + (f", thread {thread[1]} of block {thread[2]}" if thread else "")
+    )
 
 
 def _kernel(at: str) -> str:
@@ -229,14 +213,14 @@ def _kernel(at: str) -> str:
     return re.sub(r"^void ", "", name).strip() or "an unnamed function"
 
 
-def _access(details: Sequence[str]) -> str:
-    """The fault of the address, and the nearest allocation."""
-    matches = [re.fullmatch(r"(?:Access (?:to|at)|Address) \S+ (is .+)", line) for line in details]
-    near = [re.fullmatch(r"and (is .+?) at 0x\S+ of size (.+)", line) for line in details]
-    parts = [f": {m[1]}" for m in matches if m][:1]
-    parts += [f", {m[1]} of {m[2]}" for m in near if m][:1]
-    raced = [line for line in details if line.startswith("and ")]
-    return "".join(parts) or "".join(f"; {re.sub(r'[+]0x[0-9a-f]+', '', x)}" for x in raced[:1])
+def _access(details: str) -> str:
+    """The fault of the address, and the nearest allocation; of a race, the other access."""
+    fault = re.search(r"(?m)^(?:Access (?:to|at)|Address) \S+ (is .+)$", details)
+    near = re.search(r"(?m)^and (is .+?) at 0x\S+ of size (.+)$", details)
+    if fault or near:
+        return (f": {fault[1]}" if fault else "") + (f", {near[1]} of {near[2]}" if near else "")
+    raced = re.search("(?m)^and .*", details)
+    return "; " + re.sub("[+]0x[0-9a-f]+", "", raced[0]) if raced else ""
 
 
 def _tidy(text: str) -> str:
