@@ -85,10 +85,9 @@ NO_KERNEL = (
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSeries:
-    """A finished series; `first` is the cold first call, in seconds."""
+    """A finished series."""
 
     samples: tuple[float, ...]
-    first: float
     censored: bool
     carried_over: float | None = None
     """How much longer calls on new inputs took, where that is why only those count."""
@@ -99,19 +98,14 @@ class MeasuredSeries:
     short: bool = False  # most samples are bounds: the calls took less than the clock can tell
     error: float = 0.0  # seconds that the clock may be off by in each call
     leak: int = 0  # bytes lost in each call
-    allocations: float | None = None
-    """cuda: device allocations a call once warm, by the worker's word; 0 = memory is kept."""
     gpu: Mapping[str, str] = field(default_factory=dict)
     """Clock, heat and power meanwhile, as facts of a report."""
 
     def facts(self) -> dict[str, str]:
         """Facts for a report besides the samples."""
         facts = {
-            "first_call_seconds": f"{self.first:.6g}",
-            "censored": _flag(self.censored),
             "new_inputs": f"{self.carried_over:.3g}x" if self.carried_over else "",
             "one_by_one": f"{self.worked_ahead:.3g}x" if self.worked_ahead else "",
-            "device_memory_kept": "" if self.allocations is None else _flag(not self.allocations),
             "leaks": f"{self.leak / 2**20:.3g} MiB a call" if self.leak else "",
         }
         return {name: text for name, text in facts.items() if text} | dict(self.gpu)
@@ -148,7 +142,6 @@ class TimedBatch:
     calls: int
     seconds: float
     aside: float  # what getting calls ready took besides
-    allocations: int
     is_new: bool
     is_whole: bool = False
     is_short: bool = False
@@ -178,7 +171,6 @@ class TimedSeries:
     stolen: float = 0.0  # seconds that the host had taken before this sample
     discarded: int = 0  # samples that were thrown away for what the host took
     taken: int = 0  # batches so far, those of the warm-up included
-    first: float = 0.0  # seconds of the first call
     count: int = 1  # calls of a batch
     levels: list[float] = field(default_factory=list)  # seconds a call of the warm-up's batches
 
@@ -221,10 +213,8 @@ class TimedSeries:
         self, counted: Sequence[TimedBatch], longer: float | None, ahead: float | None = None
     ) -> MeasuredSeries:
         samples = tuple(batch.each for batch in counted)
-        allocations = median(batch.allocations / batch.calls for batch in self.batches)
         return MeasuredSeries(
             samples,
-            self.first,
             censored=min(samples) > self.rule.give_up_above,
             carried_over=longer,
             worked_ahead=ahead,
@@ -233,7 +223,6 @@ class TimedSeries:
             short=2 * sum(batch.is_short for batch in counted) > len(counted),
             error=max(self.worker.costs.error, self._slack / self.count),
             leak=self.worker.growth.leak,
-            allocations=allocations if self.method.monitor else None,
             gpu=self.watch.finish() if self.watch else {},
         )
 
@@ -259,7 +248,6 @@ class TimedSeries:
             len(rows),
             max(elapsed.ours, least) if self.method.judge_clock else elapsed.own,
             elapsed.aside,
-            self.worker.device_work[0],
             self.bench.is_new,
             elapsed.is_whole,
             elapsed.is_short or elapsed.ours < least,
@@ -279,7 +267,6 @@ class TimedSeries:
                 return batch
             if self.method.kernels and not self.levels and not self.worker.device_work[1]:
                 return Failure(Outcome.NO_KERNEL, NO_KERNEL)
-            self.first = self.first or batch.each
             self.levels.append(batch.each)
             if self.watch:
                 self.watch.take()
@@ -382,7 +369,3 @@ def is_uneven(samples: Sequence[float], slack: float) -> bool:
     above = max(_TAIL * median(samples), median(samples) + slack)
     slow = sum(sample > above for sample in samples)
     return slow >= max(_LEAST_TAIL, _TAIL_SHARE * len(samples))
-
-
-def _flag(value: bool) -> str:
-    return str(value).lower()

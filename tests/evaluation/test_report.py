@@ -11,7 +11,7 @@ from regraph_kg.evaluation.timing.timing import MeasuredSeries
 
 
 def times(*workers: tuple[float, ...], serial: float = 0.01) -> Times:
-    series = tuple(MeasuredSeries(samples, 1.0, censored=False) for samples in workers)
+    series = tuple(MeasuredSeries(samples, censored=False) for samples in workers)
     known = TimeEstimate(math.log(8.0), (serial / 2) ** 2, 10**6, (8.0,))
     return Times(series, known, "openmp", "call")
 

@@ -326,18 +326,6 @@ def test_warming_up_waits_for_the_gpus_clock() -> None:
     assert result.facts()["sm_clock_mhz"] == "1980"
 
 
-def test_memory_kept_between_calls_is_flagged() -> None:
-    gpu = monitor(ScriptedNvml())
-    kept, freed = PacedWorker(0.002), PacedWorker(0.002)
-    freed.device_work = 8, 1
-    flags = []
-    for worker in (kept, freed):
-        result = timed(worker, monitor=gpu)
-        assert isinstance(result, MeasuredSeries)
-        flags.append(result.facts()["device_memory_kept"])
-    assert flags == ["true", "false"]
-
-
 def test_a_first_call_without_a_kernel_ends_the_series_where_kernels_are_asked_for() -> None:
     worker = PacedWorker(0.002)
     worker.device_work = 0, 0
