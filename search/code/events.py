@@ -222,7 +222,7 @@ class _Walk:
         if sign in _UPDATES:
             new = "update"
         elif sign == "=":
-            same = self_update(left, right)
+            _, same = self_update(left, right)
             self._modes |= dict.fromkeys(same, "update")
             new = "update" if same else "write"
         inside = replace(place, stored=left.type in ("subscript_expression", "pointer_expression"))

@@ -15,16 +15,11 @@ _CLAUSES = {"-": "+"} | {sign: sign for sign in _COMBINES - {"-"}}
 _MOST = 64
 
 
-def self_update(left: Node, right: Node) -> list[int]:
-    """Ids of the nodes in `right` that are `left` itself, where `right` combines it with others.
+def self_update(left: Node, right: Node) -> tuple[str, list[int]]:
+    """The operator by which `right` combines `left` with others, and the ids of `left` in it.
 
     Empty where `right` is no such combination by one operator, or uses `left` elsewhere too.
     """
-    return _combination(left, right)[1]
-
-
-def _combination(left: Node, right: Node) -> tuple[str, list[int]]:
-    """The operator by which `right` combines `left` with the rest, and the nodes of `left`."""
     sign, nodes = _combined(left, right, "", 0)
     complete = bool(sign) and set(nodes) == {node.id for node in walk(right) if _is(node, left)}
     return (sign, nodes) if complete else ("", [])
@@ -123,8 +118,9 @@ def combined_by(target: Node) -> str | None:
     if (sign := operator(change)) != "=":
         return _CLAUSES.get(sign[:-1], "")
     right = bare(change.child_by_field_name("right"))
-    if right is not None and self_update(target, right):
-        return _combination(target, right)[0]
+    sign, _ = self_update(target, right) if right is not None else ("", [])
+    if sign:
+        return sign
     compared = [
         _chosen(conjunct, text(target), text(right))
         for conjunct in _conjuncts(_condition(change))
