@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from types import FrameType
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import neo4j
 from neo4j import exceptions
@@ -52,11 +52,8 @@ class Overtaken(StoreError):
         super().__init__("graph store: somebody changes the same things all the time; try again")
 
 
-class Query(Protocol):
-    """Runs a statement of cypher/ inside a transaction."""
-
-    def __call__(self, name: str, /, **parameters: object) -> list[GraphRow]:
-        """All rows of statement `name`."""
+Query = Callable[..., list[GraphRow]]
+"""Runs the statement of cypher/ that its first argument names inside a transaction: all rows."""
 
 
 class Bolt:

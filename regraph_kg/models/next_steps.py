@@ -1,5 +1,6 @@
 """NextSteps: a graph's suggestions for a code, with reasons; effects are plain ratios of times."""
 
+import textwrap
 from collections.abc import Iterator
 from typing import Literal
 
@@ -115,8 +116,5 @@ def _in_a_line(example: Example) -> str:
         parts.append(f"similarity of its code to yours {example.similarity:.2f}")
     if example.effect is not None:
         parts.append(f"{times(example.effect)} on {example.device}")
-    reasoning = " ".join(example.reasoning.split())
-    if reasoning:
-        shown = reasoning[:_REASONING]
-        parts.append(shown if shown == reasoning else f"{shown}...")
-    return "; ".join(parts)
+    parts.append(textwrap.shorten(example.reasoning, _REASONING, placeholder=" .."))
+    return "; ".join(filter(None, parts))
