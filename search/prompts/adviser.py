@@ -19,7 +19,6 @@ from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.code.tokens import likeness, normalized
 from regraph_kg.search.prompts.examples import (
     DIAGNOSIS_CHARACTERS,
-    choose_examples,
     diff_lines,
     examples_shown,
     failure_text,
@@ -61,7 +60,11 @@ class Adviser:
 
         The advice changes only by new failures.
         """
-        shown = self._shown(source, technique.id, code)
+        shown: list[str] = []
+        # what is not shown is not asked of the store either
+        if self._prompting.examples:
+            found = self._examples(source, technique.id)
+            shown = examples_shown(found, self._prompting, code, device=self._device)
         warnings = self._failures.warnings(source, technique.id, code)
         return (
             *self._explained(technique, code),
@@ -83,14 +86,6 @@ class Adviser:
                 guidance = fill(template, **{template: sentence})
                 parts.append(Paragraph(guidance, Priority.GUIDANCE, joined=True))
         return parts
-
-    def _shown(self, source: str, technique: str, code: str) -> list[str]:
-        prompting = self._prompting
-        # what is not shown is not asked of the store either
-        if prompting.examples == 0:
-            return []
-        chosen = choose_examples(self._examples(source, technique), prompting, code)
-        return examples_shown(chosen, prompting, device=self._device)
 
 
 class KnownFailures:

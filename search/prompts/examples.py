@@ -30,30 +30,28 @@ def estimated_tokens(text: str) -> int:
     return -(-len(text.encode()) // BYTES_A_TOKEN)
 
 
-def choose_examples(examples: Sequence[Example], prompting: Prompting, code: str) -> list[Example]:
-    """The examples that may help with `code`, the best first; verified ones before others.
-
-    `LIKE` compares `code` with an example's code before its step. Equals keep their order.
-    """
-    if prompting.retrieval != "like":
-        return sorted(examples, key=lambda item: not item.verified)
-    # an example of unlike code misleads: steps are told by what they change in a text
-    near = {item: likeness(item.before, code) for item in examples}
-    like = [item for item in near if near[item] >= LIKE]
-    return sorted(like, key=lambda item: (-near[item], not item.verified))
-
-
 def examples_shown(
-    examples: Sequence[Example], prompting: Prompting, *, named: bool = False, device: str = ""
+    examples: Sequence[Example],
+    prompting: Prompting,
+    code: str,
+    *,
+    named: bool = False,
+    device: str = "",
 ) -> list[str]:
-    """Texts of as many `examples` as `prompting` allows and as fit, in their order.
+    """Texts of those of `examples` that may help with `code`, as many as are allowed and fit.
 
-    An example that does not fit is left out. `named`: each names its technique. Effects are those
-    seen from `device`.
+    The best first, verified ones before others; equals keep their order. `LIKE` compares `code`
+    with an example's code before its step. One that does not fit is left out. `named`: each names
+    its technique. Effects are those seen from `device`.
     """
+    near = dict.fromkeys(examples, 0.0)
+    if prompting.retrieval == "like":
+        # an example of unlike code misleads: steps are told by what they change in a text
+        near = {item: likeness(item.before, code) for item in examples}
+        near = {item: alike for item, alike in near.items() if alike >= LIKE}
     shown: list[str] = []
     tokens_left = prompting.example_tokens
-    for example in examples:
+    for example in sorted(near, key=lambda item: (-near[item], not item.verified)):
         if len(shown) == prompting.examples:
             break
         text = _example(example, _heading(example, named=named, device=device))

@@ -22,7 +22,6 @@ from regraph_kg.search.prompts.beginning import STOP, beginning, remainder
 from regraph_kg.search.prompts.by_rule import carried_out
 from regraph_kg.search.prompts.examples import (
     FOLDER,
-    choose_examples,
     estimated_tokens,
     examples_shown,
     failure_text,
@@ -145,11 +144,10 @@ def rag_advice(
 ) -> Advice:
     """The part of a prompt that shows steps of other code, each named by its technique.
 
-    Those that may help with `code` (`choose_examples`), at most `prompting.examples`, as seen from
+    Those that may help with `code` (`examples_shown`), at most `prompting.examples`, as seen from
     `device`. Without any: the free choice.
     """
-    chosen = choose_examples(examples, prompting, code)
-    shown = examples_shown(chosen, prompting, named=True, device=device)
+    shown = examples_shown(examples, prompting, code, named=True, device=device)
     if not shown:
         return free_advice()
     return (Paragraph(fill("rag")), *(Paragraph(example, Priority.EXAMPLES) for example in shown))
