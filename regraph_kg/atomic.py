@@ -11,8 +11,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-DRAFTS = ".*.draft"  # pattern of the drafts' names
-
 
 @contextmanager
 def replacing(path: Path, *, mode: int = 0o600, synced: bool = False) -> Iterator[BinaryIO]:

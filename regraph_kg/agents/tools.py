@@ -24,7 +24,7 @@ from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.next_steps import NextSteps
 from regraph_kg.models.target import USUAL, Target
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.problems import check_problem, declared_problem
+from regraph_kg.wiring.problems import check_problem, declared_problem, find_problem
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -160,12 +160,16 @@ class Tools:
         """Whether a problem is well posed: its serial code compiles, is right, can be timed.
 
         Each finding ends with the line to write. An error must be mended before anything is judged.
+        `serial_code` is what candidates must equal in name, signature and results.
         """
-        checkup = await self._desk.ask(
-            hearing(context), check_problem, self._folder.problem(problem)
-        )
-        findings = [finding.model_dump(mode="json") for finding in checkup.findings]
-        return {"problem": checkup.problem, "good": not checkup.errors, "findings": findings}
+        place = self._folder.problem(problem)
+        checkup = await self._desk.ask(hearing(context), check_problem, place)
+        return {
+            "problem": checkup.problem,
+            "good": not checkup.errors,
+            "findings": [finding.model_dump(mode="json") for finding in checkup.findings],
+            "serial_code": find_problem(self._settings, place).serial_code,
+        }
 
     @plain_errors
     async def evaluate(

@@ -56,7 +56,7 @@ def vectorized(project: Project) -> str:
 def test_code_is_judged_with_progress_and_an_account(project: Project) -> None:
     async def story(client: Client) -> None:
         seen = await call(client, "check_problem", problem="scale")
-        assert seen["problem"] == "scale"
+        assert (seen["problem"], seen["serial_code"]) == ("scale", project.serial)
         ticks: list[float] = []
 
         async def hear(done: float, _: float | None, __: str | None) -> None:
