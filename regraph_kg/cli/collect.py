@@ -54,13 +54,11 @@ def collect(  # noqa: PLR0913 (a command's options)
     Exit code 0: something was kept; 1: nothing; 5: answers are to come by file.
     """
     settings = read_settings(model=model)
-    # A problem named twice would be paid for twice.
-    named = tuple(dict.fromkeys(problems))
     asked = ModelSpec.parse(settings.model)
     if asked.is_recorded:
         raise BadInput("collect: no model; name one with --model, or REGRAPH_MODEL")
     choice = stage.CollectChoice(
-        problems=named,
+        problems=tuple(dict.fromkeys(problems)),  # named twice, it would be paid for twice
         target=target,
         output=output,
         model=asked,

@@ -146,8 +146,7 @@ def choose(options: Options, model: str) -> SearchChoice:
         limits = _with(limits, {"calls": options.budget}, "--budget ")
     limits = _set(limits, options, _LIMIT, "a limit")
     at_once = usual.parallel if options.resume else usual_parallel(usual.model, limits)
-    typed: dict[str, Any] = {"parallel": options.parallel, "target": options.target}
-    typed |= {name: getattr(details, name) for name in ("final", "seed", "include_own")}
+    typed = {"parallel": options.parallel, "target": options.target} | details.model_dump()
     changes = {name: value for name, value in typed.items() if value is not None}
     prompting = usual.prompting
     for text in _texts(options, f"{_PROMPT}words="):

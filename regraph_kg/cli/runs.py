@@ -11,7 +11,7 @@ from regraph_kg.cli.tables import print_rows
 from regraph_kg.errors import BadInput
 from regraph_kg.models.text import plain, seconds, times
 from regraph_kg.search.run_record import RunRecord
-from regraph_kg.settings import Settings, read_settings
+from regraph_kg.settings import read_settings
 from regraph_kg.wiring.key import trace_key
 
 FOLDER = Path("runs")
@@ -38,11 +38,11 @@ def runs(
 
     Exit code 1: with --code, where nothing was faster than the serial code.
     """
-    settings = read_settings()
+    key = trace_key(read_settings())
     if named is None:
-        _list(settings, folder, as_json=as_json)
+        _list(key, folder, as_json=as_json)
     else:
-        _show(_read(settings, trace_of(named, folder)), code=code, as_json=as_json)
+        _show(RunRecord.read(trace_of(named, folder), key), code=code, as_json=as_json)
 
 
 def _show(record: RunRecord, *, code: bool, as_json: bool) -> None:
@@ -93,11 +93,11 @@ def state_of(record: RunRecord) -> str:
     return "done" if record.answer else "done: nothing surely faster"
 
 
-def _list(settings: Settings, folder: Path, *, as_json: bool) -> None:
+def _list(key: bytes, folder: Path, *, as_json: bool) -> None:
     records, unread = list[RunRecord](), list[str]()
     for trace in _traces(folder):
         try:
-            records.append(_read(settings, trace))
+            records.append(RunRecord.read(trace, key))
         except BadInput as error:
             # one strange file must not hide all the others
             unread.append(str(error))
@@ -137,7 +137,3 @@ def _traces(folder: Path) -> list[Path]:
     if folder != FOLDER and not folder.is_dir():  # the first run makes the usual folder
         raise BadInput(f"{folder}: no folder of runs; give another one with --runs")
     return sorted(folder.glob("*.jsonl"))
-
-
-def _read(settings: Settings, trace: Path) -> RunRecord:
-    return RunRecord.read(trace, trace_key(settings))
