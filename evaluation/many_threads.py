@@ -10,6 +10,7 @@ Not covered: arrays whose length is no number of the source, above 129 threads.
 """
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from regraph_kg.evaluation.races import has_threads, with_threads
@@ -45,32 +46,32 @@ class ManyThreads:
         self,
         code: str,
         builds: tuple[Program, Program | None],
-        cases: tuple[Case, Case | None],
+        cases: tuple[Sequence[Case], Case | None],
         grade: Grade,
     ) -> Failure | None:
-        """What a team gets wrong; of `builds` the second has traps, of `cases` the second is large.
+        """What a team gets wrong; of `builds` the second has traps, of `cases` it is large.
 
         Few threads run the build with traps first. The screening runs one team, the likeliest.
         """
         program, trapping = builds
-        case, large = cases
+        small, large = cases
         if program.cuda or not has_threads(code):
             return None
         lengths = fixed_lengths(code, program.entry)
         likely = [team for team in _TEAMS if team - 1 in lengths] or _TEAMS
         teams = _TEAMS if grade == "full" else [self.secret.choice(likely)]
-        if trapping and self._in_team(trapping, 2, case) is None:
+        if trapping and self._in_team(trapping, 2, small) is None:
             program = trapping
-        failures = (self._in_team(program, team, case) for team in teams)
+        failures = (self._in_team(program, team, small) for team in teams)
         failure = next(filter(None, failures), None)
         if failure or grade != "full" or not large:
             return failure
-        return self._in_team(builds[0], max(_TEAMS), large)
+        return self._in_team(builds[0], max(_TEAMS), [large])
 
-    def _in_team(self, program: Program, team: int, case: Case) -> Failure | None:
+    def _in_team(self, program: Program, team: int, cases: Sequence[Case]) -> Failure | None:
         """A wrong answer, or a signal: without room for its threads a process ends otherwise."""
-        with self.staffing.staffed(program, [case], team) as (worker, check):
-            failure = worker.start or check.each(worker, [case], lambda _: len(POISONS))
+        with self.staffing.staffed(program, cases, team) as (worker, check):
+            failure = worker.start or check.each(worker, cases, lambda _: len(POISONS))
             counts = failure and (
                 failure.outcome in _COUNTED
                 or (failure.outcome is Outcome.CRASHED and worker.was_killed)

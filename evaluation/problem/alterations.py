@@ -1,6 +1,7 @@
 """Values that a problem's distributions rarely have: drawn inputs, altered as a whole.
 
-    small, large     floats times 0.001 or 1000 (float16: 0.1 or 10); in a range, nearer to its end
+    small, large     floats times 0.001 or 1000 (float16: 0.1 or 10); in a range, nearer to its end;
+                     small: integers without a range have their lower bits only
     tiny             floats times 1e-12, but for float16
     coarse           floats rounded to quarters: there are ties, and 0, 0.5 or 1 exactly
     equal            one value in each array
@@ -11,7 +12,7 @@
     huge             floats from 1e10 on, or up to the type's largest with an even seed: neither 1e9
                      nor 1e38 is an identity
     huge negative    the same below zero
-    outliers         one float of 1,000 times so much
+    outliers         one float of 1,000 times so much; with an even seed the first and the last, too
     negative         nothing above zero
     ends             integers without a range, or with a guessed one: the least of the type, or the
                      largest; with an even seed half of them so, the others any of these, 0 and -1
@@ -104,6 +105,12 @@ def _scaled(lot: _Lot, arg: Argument, flat: Array, factor: float, half: float) -
         flat[:] = low + (flat - low) * flat.dtype.type(by)
 
 
+def _small(lot: _Lot, arg: Argument, flat: Array) -> None:
+    _scaled(lot, arg, flat, 1e-3, 0.1)
+    if flat.dtype.kind in "iu" and arg.bounds is None:
+        flat %= flat.dtype.type(2 ** int(lot.rng.integers(1, 4 * flat.dtype.itemsize)))
+
+
 def _coarse(lot: _Lot, arg: Argument, flat: Array) -> None:
     if flat.dtype.kind == "f":
         low, high = arg.limits or (-np.inf, np.inf)
@@ -123,7 +130,7 @@ def _nearly_ascending(lot: _Lot, arg: Argument, flat: Array) -> None:
 
 
 def _shifted(lot: _Lot, arg: Argument, flat: Array) -> None:
-    if flat.size and flat.dtype.kind == "f" and arg.limits is None and arg.type != "float16":
+    if _is_free(arg, flat):
         flat += _SHIFT * np.abs(flat).max()
 
 
@@ -148,10 +155,10 @@ def _negative_zeros(lot: _Lot, arg: Argument, flat: Array) -> None:
 
 
 def _huge(lot: _Lot, arg: Argument, flat: Array) -> None:
-    if flat.size and flat.dtype.kind == "f" and arg.limits is None and arg.type != "float16":
+    if _is_free(arg, flat):
         flat[:] = 1 + np.abs(flat)
-        single = np.finfo(np.float32).max  # of doubles, too: a candidate may hold them so
-        flat *= flat.dtype.type(single / flat.max() if lot.is_wild else lot.factor)
+        single = 0.99 * float(np.finfo(np.float32).max)  # of doubles, too: one may hold them so
+        flat *= flat.dtype.type(single / float(flat.max()) if lot.is_wild else lot.factor)
 
 
 def _huge_negative(lot: _Lot, arg: Argument, flat: Array) -> None:
@@ -161,10 +168,10 @@ def _huge_negative(lot: _Lot, arg: Argument, flat: Array) -> None:
 
 
 def _outliers(lot: _Lot, arg: Argument, flat: Array) -> None:
-    is_free = flat.dtype.kind == "f" and arg.limits is None
-    if flat.size and is_free and arg.type != "float16":  # whose largest number is 65504
+    if _is_free(arg, flat):
         chosen = lot.rng.random(flat.size) < _OUTLIERS
         chosen[lot.rng.integers(flat.size)] = True  # short arrays would rarely have any
+        chosen[[0, -1]] = lot.is_wild  # where sums begin, and what all else is compared with
         flat[chosen] *= flat.dtype.type(lot.factor)
 
 
@@ -180,7 +187,7 @@ def _ends(lot: _Lot, arg: Argument, flat: Array) -> None:
     # a range that nobody meant is left: codes that are right within it only are wrong
     if flat.dtype.kind in "iu" and (arg.bounds is None or arg.limits_guessed):
         info = np.iinfo(flat.dtype)
-        ends = np.array([info.min, info.max, 0, max(info.min, -1)]).astype(flat.dtype)
+        ends = np.array([info.min, info.max, 0, max(info.min, -1)], dtype=flat.dtype)
         flat[:] = lot.rng.choice(ends[:2])
         if lot.is_wild:  # whole rows of one value remain in the first half
             quarter = flat.size // 4
@@ -189,17 +196,22 @@ def _ends(lot: _Lot, arg: Argument, flat: Array) -> None:
 
 
 def _uneven(lot: _Lot, arg: Argument, flat: Array) -> None:
-    if flat.size and flat.dtype.kind == "f" and arg.limits is None and arg.type != "float16":
+    if _is_free(arg, flat):
         value = np.exp2(np.floor(np.log2(np.abs(lot.rng.choice(flat)) + flat.dtype.type(_TINY))))
         flat[:] = np.where(lot.rng.integers(2, size=flat.size), value, value / _APART)
 
 
 def _whole(lot: _Lot, arg: Argument, flat: Array) -> None:
-    if flat.dtype.kind == "f" and arg.limits is None and arg.type != "float16":
+    if _is_free(arg, flat):
         flat[:] = lot.rng.choice(np.array([-1, 1]).astype(flat.dtype), flat.size)
         if lot.place % 2 == lot.is_wild:
             odd = lot.rng.integers(*_WHOLE, size=flat.size) | 1
             flat *= odd.astype(flat.dtype)
+
+
+def _is_free(arg: Argument, flat: Array) -> bool:
+    """Whether there are floats here, without a range; the largest of float16 is 65504 only."""
+    return bool(flat.size and flat.dtype.kind == "f" and not arg.limits and arg.type != "float16")
 
 
 def _bounds(arg: Argument) -> tuple[float, float] | None:
@@ -213,7 +225,7 @@ def _bounds(arg: Argument) -> tuple[float, float] | None:
 TWICE: frozenset[Alteration] = frozenset({"huge", "huge negative", "outliers", "ends", "whole"})
 """Alterations of which there are two, by the seed's last bit."""
 _ALTERATIONS: Mapping[Alteration, Callable[[_Lot, Argument, Array], None]] = {
-    "small": partial(_scaled, factor=1e-3, half=0.1),
+    "small": _small,
     "large": partial(_scaled, factor=1e3, half=10.0),
     "tiny": partial(_scaled, factor=_TINY, half=1.0),
     "coarse": _coarse,

@@ -98,6 +98,7 @@ class MeasuredSeries:
     short: bool = False  # most samples are bounds: the calls took less than the clock can tell
     error: float = 0.0  # seconds that the clock may be off by in each call
     leak: int = 0  # bytes lost in each call
+    lost: float = 0.0  # device allocations that each call leaves behind, by the worker's word
     gpu: Mapping[str, str] = field(default_factory=dict)
     """Clock, heat and power meanwhile, as facts of a report."""
 
@@ -107,6 +108,7 @@ class MeasuredSeries:
             "new_inputs": f"{self.carried_over:.3g}x" if self.carried_over else "",
             "one_by_one": f"{self.worked_ahead:.3g}x" if self.worked_ahead else "",
             "leaks": f"{self.leak / 2**20:.3g} MiB a call" if self.leak else "",
+            "device_leaks": f"{self.lost:g} allocations a call" if self.lost > 0 else "",
         }
         return {name: text for name, text in facts.items() if text} | dict(self.gpu)
 
@@ -142,6 +144,7 @@ class TimedBatch:
     calls: int
     seconds: float
     aside: float  # what getting calls ready took besides
+    lost: int  # allocations less those that were freed
     is_new: bool
     is_whole: bool = False
     is_short: bool = False
@@ -223,6 +226,7 @@ class TimedSeries:
             short=2 * sum(batch.is_short for batch in counted) > len(counted),
             error=max(self.worker.costs.error, self._slack / self.count),
             leak=self.worker.growth.leak,
+            lost=median(batch.lost / batch.calls for batch in self.batches),
             gpu=self.watch.finish() if self.watch else {},
         )
 
@@ -244,10 +248,12 @@ class TimedSeries:
         self.timed += elapsed.ours
         # the steps of single calls are known better than when a batch begins and ends
         least = 0.0 if elapsed.steps.size else self._slack
+        allocations, _, frees = self.worker.device_work
         return TimedBatch(
             len(rows),
             max(elapsed.ours, least) if self.method.judge_clock else elapsed.own,
             elapsed.aside,
+            allocations - frees,
             self.bench.is_new,
             elapsed.is_whole,
             elapsed.is_short or elapsed.ours < least,

@@ -3,7 +3,9 @@
 What grows once is no leak: teams of threads, caches, buffers that double. So only the later half of
 the calls counts, and each third of that must grow.
 
-Not covered: a device's memory; leaks that begin after the last timed call.
+A device's allocations are counted where they are made (wraps.cpp).
+
+Not covered: leaks that begin after the last timed call.
 """
 
 from dataclasses import dataclass, field

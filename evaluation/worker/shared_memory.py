@@ -97,6 +97,7 @@ class Control(ctypes.Structure):
         ("flags", ctypes.c_uint64),
         ("allocations", ctypes.c_uint64),
         ("launches", ctypes.c_uint64),
+        ("frees", ctypes.c_uint64),
         ("steps", ctypes.c_uint64),
         ("digests_at", ctypes.c_uint64),
         ("outputs_first", ctypes.c_uint32),

@@ -169,9 +169,10 @@ class Worker:
         return self._command(Operation.SWEEPS, self._limits.load_seconds, seal)
 
     @property
-    def device_work(self) -> tuple[int, int]:
-        """Allocations and launches of the last calls on the device: the candidate's word for it."""
-        return int(self._shared.control.allocations), int(self._shared.control.launches)
+    def device_work(self) -> tuple[int, int, int]:
+        """Allocations, launches and frees of the last calls on a device: the candidate's word."""
+        control = self._shared.control
+        return int(control.allocations), int(control.launches), int(control.frees)
 
     def upload(self, places: Sequence[ArrayPlace], seal: Seal | None = None) -> Failure | None:
         """Metric "device": copy arrays with their gaps to the device; nothing elsewhere.

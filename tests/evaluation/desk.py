@@ -50,7 +50,7 @@ class Desk:
         program = self.program(code)
         builds = program, replace(program, candidate=library)
         many = ManyThreads(self.checks.staffing, random.Random(1))
-        return many.fault(code, builds, (self.checks.plan.usual, None), grade)
+        return many.fault(code, builds, ([self.checks.plan.usual], None), grade)
 
     def races(self, code: str, grade: Grade = "full") -> Failure | None:
         cases = [Case(sizes, 0, 1) for sizes in self.problem.sizes.check]

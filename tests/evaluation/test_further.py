@@ -99,6 +99,12 @@ def test_inputs_are_altered_as_a_whole(
     assert np.array_equal(inputs["x"], x), "the drawing itself stays"
 
 
+def test_the_most_huge_are_near_the_largest_floats() -> None:
+    problem = problem_named("scale")
+    y = altered(problem, {"n": 1000}, generate(problem, {"n": 1000}, 0, 1), "huge", 2)["x"]
+    assert 3e38 < y.max() < np.inf
+
+
 def test_integers_without_a_range_hold_the_ends_of_their_type() -> None:
     problem, sizes = problem_named("bump"), {"n": 1000, "k": 7}
     args = [arg.model_copy(update={"range": None}) for arg in problem.args]
@@ -110,6 +116,7 @@ def test_integers_without_a_range_hold_the_ends_of_their_type() -> None:
     assert set(mixed[:200]) == {info.min}
     assert set(equal) < {info.min, info.max}
     assert np.array_equal(altered(problem, sizes, inputs, "ends", 2)["b"], inputs["b"])
+    assert altered(free, sizes, inputs, "small", 2)["b"].max() < 2**16
     guessed = [arg.model_copy(update={"limits_guessed": bool(arg.range)}) for arg in problem.args]
     left = problem.model_copy(update={"args": tuple(guessed)})
     assert altered(left, sizes, inputs, "ends", 2)["b"].max() == info.max

@@ -37,7 +37,7 @@ struct Control {  // field for field the Control of shared_memory.py
   uint64_t count, nanoseconds;
   int64_t status;
   uint64_t fault, sequence_at, parts_at, rows_at, spans_at, guards_at, guards, sealed_at, key[2];
-  uint64_t confined, flags, allocations, launches, steps, digests_at;
+  uint64_t confined, flags, allocations, launches, frees, steps, digests_at;
   uint32_t outputs_first, outputs;
   char message[512];
 };
@@ -52,7 +52,7 @@ struct Part {  // field for field PART of shared_memory.py
 
 struct Wraps {  // field for field the Wraps of wraps.cpp
   int poison, guard, ghost;
-  uint64_t allocations, launches;
+  uint64_t allocations, launches, frees;
   uint64_t (*damaged)();
 };
 
@@ -289,7 +289,8 @@ void watch_faults() {
 void note_traces() {
   control->allocations = wraps->allocations;
   control->launches = wraps->launches;
-  wraps->allocations = wraps->launches = 0;
+  control->frees = wraps->frees;
+  wraps->allocations = wraps->launches = wraps->frees = 0;
   if (flags & DEVICE_STATE && !control->status) note_limits();
   const uint64_t bytes = wraps->guard && !control->status ? wraps->damaged() : 0;
   if (!bytes) return;

@@ -208,6 +208,13 @@ def test_device_allocations_are_poisoned_while_verified(cache: Path, called: Pro
     assert "nan" in report.diagnosis
 
 
+@pytest.mark.usefixtures("pretended_gpu")
+def test_device_memory_that_calls_leave_behind_is_a_fact(cache: Path, called: Problem) -> None:
+    assert "device_leaks" not in judged(cache, called, FROM_HOST).facts
+    leaking = judged(cache, called, FROM_HOST.replace("cudaFree(dx);", ""))
+    assert leaking.facts["device_leaks"] == "1 allocations a call"
+
+
 LOOKS_AHEAD = """
 #include <unistd.h>
 #include <cstring>

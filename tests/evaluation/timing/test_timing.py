@@ -69,7 +69,7 @@ class PacedBench:
 class PacedWorker:
     """Takes `call_seconds` a call, `new_seconds` more on new inputs; says what `claim` makes."""
 
-    device_work = 0, 1
+    device_work = 0, 1, 0
     costs = Costs()
     outside: Failure | None = None
     growth = Growth()
@@ -328,7 +328,7 @@ def test_warming_up_waits_for_the_gpus_clock() -> None:
 
 def test_a_first_call_without_a_kernel_ends_the_series_where_kernels_are_asked_for() -> None:
     worker = PacedWorker(0.002)
-    worker.device_work = 0, 0
+    worker.device_work = 0, 0, 0
     for asked in (False, True):
         result = timed(worker, kernels=asked)
         assert isinstance(result, Failure) is asked
