@@ -53,6 +53,7 @@ _MOST_AROUND = 40  # shapes around literals, even at the full grade: some source
 _STOOD_ALTERED, _STOOD = 1 / 4, 1 / 2
 """Shares of the tolerance that trusted programs may use up: usual ones take a tenth."""
 _SMALL_ELEMENTS = 2**16  # of the shape at which every alteration is tried
+_FEW_ELEMENTS = 2**12
 _FIRST_SEED = 1000
 _TEAMS = (3, 5, 6, 7, 9, 10, 12)  # one of them is tried throughout a session
 
@@ -100,6 +101,12 @@ class FurtherChecks:
     def stood(self) -> list[Case]:
         """Cases that the trusted programs stand, so far."""
         return [case for case in self._answers.values() if case]
+
+    @property
+    def few(self) -> list[Case]:
+        """Cases with few elements, those around a source's numbers among them."""
+        size = self._problem.elements
+        return [c for c in self.stood if not c.alteration and size(c.sizes) <= _FEW_ELEMENTS]
 
     @property
     def large(self) -> Case | None:

@@ -248,10 +248,8 @@ class Session:
         failure = further.fault(code, builds.plain, self._threads, self.call_seconds, grade)
         if not failure:
             many = ManyThreads(further.staffing, further.secret)
-            few = [
-                case for case in further.plan.shapes if grade == "full" and case in further.stood
-            ]
-            both = [further.plan.usual, *few], further.large  # some extents are near a team's size
+            few = further.few if grade == "full" else []  # some extents are near a team's size
+            both = [further.plan.usual, *few], further.large
             failure = many.fault(code, (builds.plain, builds.trapping), both, grade)
         if not failure and builds.perturbed:
             held_up = HeldUpThreads(further.staffing, further.team)

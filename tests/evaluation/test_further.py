@@ -116,7 +116,8 @@ def test_integers_without_a_range_hold_the_ends_of_their_type() -> None:
     assert set(mixed[:200]) == {info.min}
     assert set(equal) < {info.min, info.max}
     assert np.array_equal(altered(problem, sizes, inputs, "ends", 2)["b"], inputs["b"])
-    assert altered(free, sizes, inputs, "small", 2)["b"].max() < 2**16
+    low = [altered(free, sizes, inputs, "small", seed)["b"].max() for seed in range(9)]
+    assert min(low) < 2**16 < max(low), "another number of lower bits each time"
     guessed = [arg.model_copy(update={"limits_guessed": bool(arg.range)}) for arg in problem.args]
     left = problem.model_copy(update={"args": tuple(guessed)})
     assert altered(left, sizes, inputs, "ends", 2)["b"].max() == info.max
