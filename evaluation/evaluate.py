@@ -136,7 +136,8 @@ class Judge:
         if refused:  # before a problem is opened, which takes seconds
             return self._report(evaluation.failed(refused), start)
         session, opening = self._session(problem, candidate.target)
-        evaluation = evaluation.spent("open", opening) if opening else evaluation
+        for stage, seconds in opening.items():
+            evaluation = evaluation.spent(stage, seconds)
         if not target.on_gpu:
             session.staff(target.efforts[asked].workers)
         evaluation = evaluation.then("compile", self._compile)
@@ -279,25 +280,25 @@ class Judge:
         )
         return session, (first, second)
 
-    def _session(self, problem: Problem, target: Target) -> tuple[Session, float]:
-        """A problem's session, and the seconds that opening it took now."""
+    def _session(self, problem: Problem, target: Target) -> tuple[Session, dict[str, float]]:
+        """A problem's session, and the seconds of the stages that opening it took now."""
         key = (problem.model_dump_json(), target)
         for other in self._sessions.keys() - {key}:
             self._sessions[other].slots.cool_down()
         if key in self._sessions:
-            return self._sessions[key], 0.0
+            return self._sessions[key], {}
         start = time.perf_counter()
         self._tell("compiling the serial code")
         programs = self._machine.programs(problem)
         session = Session(problem, programs, self._machine.rules(target), threads())
         try:
-            with self._turn(target):
+            with self._turn(target) as waited:
                 session.open(self._tell)
         except BaseException:
             session.close()
             raise
         self._sessions[key] = session
-        return session, time.perf_counter() - start
+        return session, {"open": time.perf_counter() - start - waited, "wait": waited}
 
     def _report(
         self, evaluation: Evaluation, start: float, sandbox: str | None = None

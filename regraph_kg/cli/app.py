@@ -125,7 +125,7 @@ def main() -> None:
 
 
 def _usage(error: typer.TyperException) -> BadInput:
-    text = error.format_message().rstrip(".")
+    text = error.format_message().replace("Value error, ", "").rstrip(".")
     if not text:  # called without a command: typer has printed the help already
         sys.exit(BadInput.exit_code)
     context = getattr(error, "ctx", None)
