@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import sys
 from pathlib import Path
 
@@ -50,7 +49,6 @@ def test_what_follows_tiling_is_told_from_the_starter_graph(elsewhere: Path) -> 
 @pytest.mark.slow
 def test_a_search_is_run_and_looked_at(elsewhere: Path) -> None:
     said = executed("optimize_and_look.ipynb", elsewhere)
-    assert re.search("<progress value='[1-6]' max='6'>", said[2]), "in a minute, on any machine"
     assert "matmul (openmp)" in said[2]
     assert "matmul" in said[3]
     assert (elsewhere / "search.html").stat().st_size > 10_000
