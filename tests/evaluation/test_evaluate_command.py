@@ -66,7 +66,7 @@ def test_a_passing_candidate_prints_its_speedup(run: Run, source: Callable[[str]
     assert done.stdout.startswith(f"scale (openmp): {said}\n")
     assert done.returncode == 0, done.stderr
     assert "speedup" in done.stdout
-    stages = r"verify N, baseline N, time N(, time again N)?(, further N)?"
+    stages = r"verify N, glance N, baseline N, time N(, time again N)?(, further N)?"
     spent = rf"^time +N s: .*{stages}$".replace("N", r"[\d.]+")
     assert re.search(spent, done.stdout, re.MULTILINE)
     assert "timing the serial code" in done.stderr, "what takes long is told"
