@@ -130,7 +130,7 @@ def test_the_driver_is_asked_once_which_gpu_there_is(
 @pytest.mark.parametrize(
     ("fault", "name", "says", "remedy"),
     [
-        ("smi 1", "driver", "no usable GPU", ""),
+        ("smi 1", "driver", "GPU is lost", "reset the GPU"),
         ("ecc 3", "settings", "3 uncorrected errors", "--gpu-reset"),
         ("supports 12.4", "driver and toolkit", "driver for CUDA 12.4", "newer driver"),
         ("cudaFree 100", "context", "no CUDA-capable device", "nvidia-smi"),

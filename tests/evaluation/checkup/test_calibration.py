@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regraph_kg.evaluation.checkup.calibrate import Calibration, calibrate, rounded
+from regraph_kg.evaluation.checkup.calibrate import MARGIN, Calibration, calibrate, rounded
 from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.problem.problem import (
@@ -123,7 +123,8 @@ def test_the_corpus_declares_the_truth(
     problem = load_problem(CORPUS / name)
     seen = measured(problem)
     assert seen.admits, seen
-    assert seen.separates == problem.separates, seen
+    near = abs(seen.lower / MARGIN - 1) < 0.1  # another drawing may lie on the other side
+    assert near or seen.separates == problem.separates, seen
 
 
 def test_a_long_fp64_sum_has_room_for_other_orders_of_adding(
