@@ -8,7 +8,7 @@
 #   .. | benchmarks/gpu_host.sh each CORES 'COMMAND' there: COMMAND for each line (its words are $1 ..), one at a
 #                                                    time on every GPU, each with so many cores
 #
-# Judges with a TMPDIR each do not take turns: so they must not share a GPU. Not packed: the embedded store.
+# Not packed: the embedded store.
 set -euo pipefail
 TESTS="hypothesis jsonschema landlockpy mcp pytest pytest-rerunfailures pytest-timeout pytest-xdist pyyaml"
 here=$(cd "$(dirname "$0")/.." && pwd)

@@ -45,7 +45,7 @@ the GPU fails as no_kernel, which was suspicious before, and so where the answer
 are used only, arrays of metric "device" keep the alignment that prompts promise, and codes timed by
 it are compared by their workers' levels, unless two are compared in turn on purpose; 6 (2026-11) a
 third grade, the glance; no time below what the clock can tell; a budget for all that a candidate
-does; more values, shapes and races."""
+does; more values, shapes and races; later in 6: floats on which sums are exact, more values."""
 
 _DIAGNOSIS_LENGTH = 1500
 

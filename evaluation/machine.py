@@ -10,7 +10,7 @@ from pathlib import Path
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.sandboxed import compiler_confinement
-from regraph_kg.evaluation.compile.source_rules import rejected
+from regraph_kg.evaluation.compile.source_rules import rejected, without_comments
 from regraph_kg.evaluation.compile.targets import Toolkit, build, compiled_with
 from regraph_kg.evaluation.compile.toolchain import Cuda, find_cuda, find_gcc
 from regraph_kg.evaluation.gpu.device import (
@@ -67,7 +67,7 @@ _SANITIZED: Mapping[Tool, tuple[str, Outcome]] = {
 }
 """Tools of compute-sanitizer: the sources that they are for, and what a finding means."""
 _UNTRACKED = re.compile(
-    r"\bbar(rier)?\.\w|mbarrier|\b(cuda(::|/)|cooperative_groups::.*)(barrier|pipeline)"
+    r"\bbar(rier)?(\.cta)?\.(sync|arrive|red)\b|\bmbarrier\.|\bcuda(::|/)(barrier|pipeline)\b"
 )
 """Barriers of which these tools know nothing: they find races in right code [13.0]."""
 
@@ -165,7 +165,7 @@ class Machine:
         """What compute-sanitizer's tools find in one cuda call, at a small ragged shape."""
         shape = ragged_shape(problem)
         checks = [check for check, (marks, _) in _SANITIZED.items() if re.search(marks, code)]
-        if _UNTRACKED.search(code):
+        if _UNTRACKED.search(without_comments(code)):
             checks = ["memcheck"]
         with ThreadPoolExecutor(len(checks)) as pool:
             look = partial(self._finding, program, problem, shape)

@@ -1,7 +1,6 @@
 """Runs with many threads, at a small shape: code that has room for 16 or 64 threads shows here.
 
 At the full grade also at a large one, where a product of thread and size may leave 32 bits.
-
 An index beyond an array often does no harm that shows: the array's neighbour is written, or
 nothing. So code with arrays of a fixed length is compiled once more, with traps at such an index.
 Code that goes beyond them with the usual number of threads, too, means it, and is let be.

@@ -24,7 +24,7 @@ def rejected(code: str) -> Failure | None:
     is_encodable = not any("\ud800" <= letter <= "\udfff" for letter in code)
     if "\x00" in code or len(code) > _SOURCE_BYTES or not is_encodable:
         return Failure(Outcome.REJECTED_SOURCE, "the source is not C++ text of at most 1 MiB")
-    text = _without_comments(code.replace("\\\r\n", "").replace("\\\n", ""))
+    text = without_comments(code.replace("\\\r\n", "").replace("\\\n", ""))
     for line in text.splitlines():
         directive = re.match(r"\s*(?:\#|%:)\s*(include|include_next|import|embed)\b\s*(.*)", line)
         if directive and not _harmless(directive[1], directive[2].strip()):
@@ -48,7 +48,8 @@ def _harmless(directive: str, operand: str) -> bool:
     return not path.startswith("/") and ".." not in path
 
 
-def _without_comments(code: str) -> str:
+def without_comments(code: str) -> str:
+    """The code with a blank for each comment; strings stay."""
     pattern = (  # what is not closed runs to the end, so that each character is read once
         r"//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?"
         r'|("(?:\\.|[^"\\\n])*+"?|\'(?:\\.|[^\'\\\n])*+\'?)'

@@ -8,6 +8,7 @@ import pytest
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.compile import Compiler
+from regraph_kg.evaluation.compile.source_rules import without_comments
 from regraph_kg.evaluation.compile.toolchain import find_cuda, find_gcc
 from regraph_kg.evaluation.gpu.device import find_gpu
 from regraph_kg.evaluation.gpu.sanitizer import (
@@ -18,6 +19,7 @@ from regraph_kg.evaluation.gpu.sanitizer import (
     first_finding,
     small_shape,
 )
+from regraph_kg.evaluation.machine import _UNTRACKED
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.worker.spawn import Program
@@ -303,3 +305,18 @@ def test_the_real_tool_finds_what_is_there_and_nothing_else(
     found = first_finding(Subject(program, problem), real_tool, case.check, {"n": 1000})
     assert (case.said is None) == (found is None), found
     assert case.said is None or case.said in str(found)
+
+
+@pytest.mark.parametrize(
+    ("code", "untracked"),
+    [
+        ('asm volatile("bar.sync 1, 64;");', True),
+        ("#include <cuda/barrier>", True),
+        ("// bar.sync, or a cuda::barrier", False),
+        ("int n = bar.size; __syncthreads();", False),
+    ],
+)
+def test_barriers_that_the_tool_does_not_know_are_told_by_code_alone(
+    code: str, untracked: bool
+) -> None:
+    assert bool(_UNTRACKED.search(without_comments(code))) is untracked
