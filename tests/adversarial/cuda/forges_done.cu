@@ -1,7 +1,7 @@
 // tries: a thread of its own reports every command as done at once, and nothing is computed any more. Three
 //   layers: timed outputs are verified, so short a time is impossible, and no call was seen to begin
 // outcome: wrong_answer | suspicious
-// defence: timed_verify + floor + steps
+// defence: timed_verify + floor + steps + standstill
 // without: passed
 // alone: timed_verify wrong_answer, floor suspicious, steps suspicious
 // problem: stream

@@ -1,7 +1,7 @@
 // tries: the call does a tenth of the steps. A thread that sees the batch end launches the rest before it is
 //   stopped: the GPU goes on while the process stands still
 // outcome: suspicious
-// defence: digests
+// defence: digests + standstill
 // without: passed
 // harm: unearned
 // problem: relax-device
