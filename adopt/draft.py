@@ -15,8 +15,8 @@ from regraph_kg.adopt.reading import Read
 from regraph_kg.adopt.seen import Role
 from regraph_kg.adopt.types import Element, Passed
 from regraph_kg.adopt.values import IndexRange, drawn, number, usual_values
+from regraph_kg.cpp.functions import functions
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.cpp.syntax import functions
 
 _WORD = r"[A-Za-z_]\w*"
 _BYTES = 256

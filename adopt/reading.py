@@ -9,16 +9,10 @@ from regraph_kg.adopt.probe import Probe, glue
 from regraph_kg.adopt.refusals import refuse
 from regraph_kg.adopt.seen import Watched, watch
 from regraph_kg.adopt.types import Names, Passed, Types
+from regraph_kg.cpp.functions import CodeFile, Function, choose, declared_name, parse_query
+from regraph_kg.cpp.slice import Slice, broken_header, sliced, with_headers
+from regraph_kg.cpp.syntax import walk
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.cpp.slice import Slice, broken_header, sliced, with_headers
-from regraph_kg.evaluation.cpp.syntax import (
-    CodeFile,
-    Function,
-    choose,
-    declared_name,
-    parse_query,
-    walk,
-)
 
 
 @dataclass(frozen=True, slots=True)

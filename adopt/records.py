@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
+from regraph_kg.cpp.functions import CLASSES, CodeFile, scope_of
+from regraph_kg.cpp.syntax import walk
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.cpp.syntax import CLASSES, CodeFile, scope_of, walk
 from regraph_kg.evaluation.problem.types import C_TYPES, Type, dtype_of, record_of
 
 _CONDITIONS = {"preproc_if", "preproc_ifdef"}

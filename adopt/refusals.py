@@ -6,9 +6,10 @@ Not covered: state behind pointers of global objects.
 
 from tree_sitter import Node
 
+from regraph_kg.cpp.functions import CLASSES, CodeFile, Function
+from regraph_kg.cpp.slice import Slice
+from regraph_kg.cpp.syntax import walk
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.cpp.slice import Slice
-from regraph_kg.evaluation.cpp.syntax import CLASSES, CodeFile, Function, walk
 
 _SPEAKS = {
     **dict.fromkeys(("printf", "puts", "putchar", "cout", "cerr", "clog", "perror"), "prints"),

@@ -12,9 +12,8 @@ from tree_sitter import Node
 
 from regraph_kg.adopt.adapter import Plain, adapter, needs, wrapper
 from regraph_kg.adopt.draft import Draft
-from regraph_kg.evaluation.cpp.edits import Edits
-from regraph_kg.evaluation.cpp.slice import sliced, with_headers
-from regraph_kg.evaluation.cpp.syntax import (
+from regraph_kg.cpp.edits import Edits
+from regraph_kg.cpp.functions import (
     CodeFile,
     Function,
     choose,
@@ -22,8 +21,9 @@ from regraph_kg.evaluation.cpp.syntax import (
     functions,
     parameter_type,
     parsed,
-    walk,
 )
+from regraph_kg.cpp.slice import sliced, with_headers
+from regraph_kg.cpp.syntax import walk
 from regraph_kg.evaluation.problem.home import Home
 
 _VECTOR = re.compile(r"(const )?(?:std::)?vector<(.+)>( ?const)?&")

@@ -12,8 +12,9 @@ from typing import Literal
 from tree_sitter import Node
 
 from regraph_kg.adopt.records import PlainStruct, record, records
+from regraph_kg.cpp.functions import CodeFile, declared_name, split
+from regraph_kg.cpp.syntax import walk
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.cpp.syntax import CodeFile, declared_name, split, walk
 from regraph_kg.evaluation.problem.types import C_TYPES, Type, is_inexact, is_whole
 
 Form = Literal["scalar", "reference", "pointer", "rows", "vector", "span", "array", "bounded"]

@@ -9,7 +9,7 @@ from itertools import count, cycle
 from typing import Any
 
 from regraph_kg.adopt.types import Element
-from regraph_kg.evaluation.cpp.syntax import Function
+from regraph_kg.cpp.functions import Function
 from regraph_kg.evaluation.problem.types import Type, is_inexact
 
 IndexRange = tuple[int | str, int | str]  # both ends included; text is an expression over sizes

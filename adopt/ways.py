@@ -12,8 +12,9 @@ from pathlib import Path
 
 from tree_sitter import Node
 
-from regraph_kg.evaluation.cpp.edits import Edits
-from regraph_kg.evaluation.cpp.syntax import CodeFile, parsed, walk
+from regraph_kg.cpp.edits import Edits
+from regraph_kg.cpp.functions import CodeFile, parsed
+from regraph_kg.cpp.syntax import LOOPS, walk
 
 HEADER = """#pragma once
 #include <cstdio>
@@ -25,8 +26,7 @@ inline bool regraph_way(int number, bool way) {
 """
 _WAY = re.compile(r"^way (\d+) ([01])$", re.MULTILINE)
 _LENGTH = re.compile(r"\b\w+\s*\.\s*(?:size\s*\(\s*\)|empty\s*\(\s*\))")
-_LOOPS = {"while_statement", "for_statement", "do_statement"}
-_ASKING = {"if_statement", "conditional_expression", *_LOOPS}
+_ASKING = {"if_statement", "conditional_expression", *LOOPS}
 
 
 @dataclass(frozen=True, slots=True)

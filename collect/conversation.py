@@ -13,11 +13,11 @@ from pathlib import Path
 from string import Template
 
 from regraph_kg.collect.judged_steps import TrajectoryDraft, label_of, step_of
+from regraph_kg.cpp.tokens import normalized
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.prompt import DecisionKey, Prompt, Reply
 from regraph_kg.models.run import Task
 from regraph_kg.models.trajectory import Source, Step
-from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.prompts.examples import failure_text, fill
 from regraph_kg.search.prompts.fences import without_blocks
 from regraph_kg.search.prompts.render import FailedAnswer, prompts_id, system_text

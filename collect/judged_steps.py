@@ -8,11 +8,11 @@ times that are stored (evaluation/measure.py takes them, all in one go).
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from regraph_kg.cpp.tokens import normalized
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
 from regraph_kg.models.run import Task
 from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import FailedStep, Source, Step, Trajectory
-from regraph_kg.search.code.tokens import normalized
 
 MOST_STEPS = 100  # steps that a trajectory may have
 LABEL_CHARACTERS = 200  # length limit of a trajectory's label

@@ -58,7 +58,7 @@ _FIRST_SEED = 1000
 _TEAMS = (3, 5, 6, 7, 9, 10, 12)  # one of them is tried throughout a session
 
 if TYPE_CHECKING:
-    from regraph_kg.evaluation.cpp.literals import Literals
+    from regraph_kg.cpp.literals import Literals
 
 _Kind = TypeVar("_Kind")
 
@@ -140,7 +140,7 @@ class FurtherChecks:
         self, code: str, program: Program, threads: int, grade: Grade
     ) -> list[tuple[int, list[Case]]]:
         """Numbers of threads, and the cases that so many run."""
-        from regraph_kg.evaluation.cpp.literals import literals  # noqa: PLC0415 (loads a parser)
+        from regraph_kg.cpp.literals import literals  # noqa: PLC0415 (loads a parser)
 
         plan, full = self.plan, grade == "full"
         spelled = literals(code, self._problem.entry)

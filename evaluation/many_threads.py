@@ -28,7 +28,7 @@ TRAPPING = ("-fsanitize=bounds", "-fsanitize-undefined-trap-on-error")
 
 def fixed_lengths(code: str, entry: str) -> frozenset[int]:
     """Lengths of arrays in a source with threads that fewer than the largest team would fill."""
-    from regraph_kg.evaluation.cpp.literals import literals  # noqa: PLC0415 (loads a parser)
+    from regraph_kg.cpp.literals import literals  # noqa: PLC0415 (loads a parser)
 
     lengths = literals(code, entry).lengths if has_threads(code) else frozenset()
     return frozenset(length for length in lengths if length < max(_TEAMS))

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from regraph_kg.cpp.tokens import normalized
 from regraph_kg.errors import AnswersPending
 from regraph_kg.models.run import SimulationRecord
-from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.context import Iteration, Method
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.world import Effect, Effects, ModelRequest, Result

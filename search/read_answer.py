@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
+from regraph_kg.cpp.events import events_of
+from regraph_kg.cpp.launches import launches_of
+from regraph_kg.cpp.syntax import LOOPS, tree_of, walk
+from regraph_kg.cpp.syntax import text as text_of
+from regraph_kg.cpp.tokens import normalized
 from regraph_kg.models.prompt import NewLaunch, Prompt, Reply
 from regraph_kg.models.text import plain
-from regraph_kg.search.code.events import events_of
-from regraph_kg.search.code.launches import launches_of
-from regraph_kg.search.code.syntax import LOOPS, tree_of, walk
-from regraph_kg.search.code.syntax import text as text_of
-from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.prompts.beginning import FENCE
 from regraph_kg.search.prompts.by_rule import BY_RULE
 from regraph_kg.search.prompts.fences import blocks, fence

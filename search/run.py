@@ -1,6 +1,6 @@
 """A run of a method from its beginning: what it starts with, and its parts put together.
 
-A search starts with the serial code, or with a working program made of it (evaluation/port/).
+A search starts with the serial code, or with a working program made of it (port/).
 """
 
 import random
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 
+from regraph_kg.cpp.tokens import normalized
 from regraph_kg.models.evaluation import (
     RIGHT_BUT_SLOW,
     Candidate,
@@ -16,7 +17,6 @@ from regraph_kg.models.evaluation import (
 )
 from regraph_kg.models.run import Cost, RunHeader, SimulationRecord, StepRecord, Task
 from regraph_kg.models.technique import start_id
-from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.context import Context, Iteration, Method
 from regraph_kg.search.driver import Driver, Executor
 from regraph_kg.search.ledger import Ledger

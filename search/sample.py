@@ -8,14 +8,14 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from regraph_kg.cpp.facts import facts_of
+from regraph_kg.cpp.tokens import normalized
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
 from regraph_kg.models.graph import KnownFailure
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply, element
 from regraph_kg.models.run import Cost, Deed, StepRecord, Task
 from regraph_kg.models.technique import Technique
-from regraph_kg.search.code.facts import facts_of
-from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.fit.applied import deed
 from regraph_kg.search.fit.fit import applicable
 from regraph_kg.search.ledger import Ledger

@@ -10,9 +10,9 @@ technique first, untried ones last. Not here: the fit (fit/fit.py), the worth (b
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from regraph_kg.cpp.facts import Facts, facts_of
 from regraph_kg.models.graph import Neighbourhood, Successor
 from regraph_kg.models.technique import Technique
-from regraph_kg.search.code.facts import Facts, facts_of
 from regraph_kg.search.fit.fit import Fit, applicable
 from regraph_kg.search.prompts.recipe import is_small
 

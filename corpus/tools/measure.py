@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import get_args
 
 from regraph_kg import jsonl
+from regraph_kg.cpp.facts import facts_of
 from regraph_kg.errors import BadInput, RegraphError, file_errors
 from regraph_kg.evaluation.compile.device_pointers import for_device_pointers
 from regraph_kg.evaluation.evaluator import Evaluator
@@ -32,7 +33,6 @@ from regraph_kg.models.technique import Technique
 from regraph_kg.models.text import times
 from regraph_kg.models.trajectory import FailedStep, Measurement, Trajectory
 from regraph_kg.runs.learn import write_lines
-from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.fit.fit import applicable
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring.judges import know_peaks, open_judges

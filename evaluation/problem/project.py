@@ -277,9 +277,9 @@ def _function(text: str, name: str, suffix: str) -> tuple[int, int, int] | None:
     """Offsets of bytes: where the function begins, its body begins and ends."""
     if suffix == ".py":
         return _python_function(text, name)
-    from regraph_kg.evaluation.cpp import syntax  # noqa: PLC0415 (only where a project is looked at)
+    from regraph_kg.cpp import functions as cpp  # noqa: PLC0415 (only where a project is looked at)
 
-    for function in syntax.functions(syntax.parsed(Path(), text.encode())):
+    for function in cpp.functions(cpp.parsed(Path(), text.encode())):
         if function.name == name:
             return function.node.start_byte, function.body.start_byte, function.body.end_byte
     return None

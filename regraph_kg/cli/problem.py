@@ -16,10 +16,10 @@ from regraph_kg.cli.display import checked, print_checkup
 from regraph_kg.cli.parameters import Json, answered, argument, notes_aside, option, print_json
 from regraph_kg.cli.progress import telling
 from regraph_kg.cli.tables import print_aligned
+from regraph_kg.cpp.functions import choose, read
+from regraph_kg.cpp.slice import with_headers
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.findings import Checkup, error
-from regraph_kg.evaluation.cpp.slice import with_headers
-from regraph_kg.evaluation.cpp.syntax import choose, read
 from regraph_kg.evaluation.problem.home import load_home
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.problems import chosen_problem

@@ -3,7 +3,7 @@
 A CUDA port is made of the serial code; a CPU port is the serial code, split around the user's
 function at the code that `problem new` wrote.
 
-Not here: how it is made of serial code (evaluation/port/), and whether it is right (the judge).
+Not here: how it is made of serial code (port/), and whether it is right (the judge).
 """
 
 import re

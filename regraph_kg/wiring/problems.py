@@ -123,8 +123,8 @@ def task_of(problem: AnyProblem, target: Target) -> Task:
 def _ports(problem: Problem, *, on_gpu: bool) -> Iterator[Port]:
     """On a GPU a thread an iteration, then one thread for all; else the user's own function."""
     # the parser of C++ comes with them
-    from regraph_kg.evaluation.port.own_function import own_function  # noqa: PLC0415
-    from regraph_kg.evaluation.port.port import port  # noqa: PLC0415
+    from regraph_kg.port.own_function import own_function  # noqa: PLC0415
+    from regraph_kg.port.port import port  # noqa: PLC0415
 
     if not on_gpu:
         function_port = own_function(problem)

@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
+from regraph_kg.cpp.facts import Facts, facts_of
+from regraph_kg.cpp.syntax import live
+from regraph_kg.cpp.tokens import normalized
 from regraph_kg.models.run import Deed
 from regraph_kg.models.technique import Technique
-from regraph_kg.search.code.facts import Facts, facts_of
-from regraph_kg.search.code.syntax import live
-from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.fit.predicate import Truth, all_of, at_path
 from regraph_kg.search.fit.predicates import PREDICATES
 

@@ -1,8 +1,8 @@
 """Predicates over kernels, launches and what the host does for them."""
 
-from regraph_kg.search.code.cuda_facts import KernelFacts
-from regraph_kg.search.code.facts import Facts
-from regraph_kg.search.code.loop_facts import Access, LoopFacts
+from regraph_kg.cpp.cuda_facts import KernelFacts
+from regraph_kg.cpp.facts import Facts
+from regraph_kg.cpp.loop_facts import Access, LoopFacts
 from regraph_kg.search.fit.loop_predicates import library_loop
 from regraph_kg.search.fit.predicate import Predicates, Truth, any_of, is_parallel
 

@@ -6,9 +6,9 @@ Not here: whether it makes the code faster, which the judge measures.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from regraph_kg.cpp.facts import Facts
+from regraph_kg.cpp.loop_facts import LoopFacts
 from regraph_kg.models.technique import Technique
-from regraph_kg.search.code.facts import Facts
-from regraph_kg.search.code.loop_facts import LoopFacts
 from regraph_kg.search.fit.predicate import Truth, any_of, around, outermost
 from regraph_kg.search.fit.predicates import PREDICATES
 

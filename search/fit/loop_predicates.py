@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from regraph_kg.search.code.facts import Facts
-from regraph_kg.search.code.library import ALGORITHMS, COPIES, MATH, REDUCTIONS, SORTS
-from regraph_kg.search.code.loop_facts import LoopFacts
+from regraph_kg.cpp.facts import Facts
+from regraph_kg.cpp.library import ALGORITHMS, COPIES, MATH, REDUCTIONS, SORTS
+from regraph_kg.cpp.loop_facts import LoopFacts
 from regraph_kg.search.fit.predicate import (
     Predicates,
     Truth,

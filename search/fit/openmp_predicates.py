@@ -1,7 +1,7 @@
 """Predicates over what OpenMP does in a code."""
 
-from regraph_kg.search.code.facts import Facts
-from regraph_kg.search.code.loop_facts import LoopFacts
+from regraph_kg.cpp.facts import Facts
+from regraph_kg.cpp.loop_facts import LoopFacts
 from regraph_kg.search.fit.predicate import (
     Predicates,
     Truth,

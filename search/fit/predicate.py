@@ -6,9 +6,9 @@ An answer is True, False, or None: unknown.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from regraph_kg.cpp.facts import Facts
+from regraph_kg.cpp.loop_facts import LoopFacts
 from regraph_kg.models.base import Frozen
-from regraph_kg.search.code.facts import Facts
-from regraph_kg.search.code.loop_facts import LoopFacts
 
 Truth = bool | None
 ROW = 16  # a longer constant stride belongs to rows, a shorter one to records

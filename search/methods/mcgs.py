@@ -19,12 +19,12 @@ from typing import Literal
 
 from pydantic import Field
 
+from regraph_kg.cpp.tokens import normalized
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import Technique, free_id, start_id
 from regraph_kg.search.beliefs import Beliefs, BelievedEdge, Lesson, expected_improvement
-from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.prompts.by_rule import BY_RULE, carried_out
 from regraph_kg.search.world import Effects

@@ -11,12 +11,12 @@ from collections import defaultdict
 from collections.abc import Callable
 from functools import cache
 
+from regraph_kg.cpp.facts import facts_of
+from regraph_kg.cpp.tokens import likeness, normalized
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import Example, KnownFailure
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.technique import Technique
-from regraph_kg.search.code.facts import facts_of
-from regraph_kg.search.code.tokens import likeness, normalized
 from regraph_kg.search.prompts.examples import (
     DIAGNOSIS_CHARACTERS,
     diff_lines,

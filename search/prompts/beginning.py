@@ -9,8 +9,8 @@ from textwrap import indent
 
 from tree_sitter import Node
 
-from regraph_kg.search.code.facts import facts_of
-from regraph_kg.search.code.syntax import LOOPS, text, tree_of, walk
+from regraph_kg.cpp.facts import facts_of
+from regraph_kg.cpp.syntax import LOOPS, text, tree_of, walk
 from regraph_kg.search.prompts.heads import BODY
 from regraph_kg.search.prompts.recipe import acts_at, opening
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from tree_sitter import Node
 
-from regraph_kg.search.code.facts import facts_of
-from regraph_kg.search.code.syntax import LOOPS, statements, text, tree_of, walk
+from regraph_kg.cpp.facts import facts_of
+from regraph_kg.cpp.syntax import LOOPS, statements, text, tree_of, walk
 from regraph_kg.search.prompts.beginning import DIRECTIVE, lines_up_to
 from regraph_kg.search.prompts.heads import BODY
 from regraph_kg.search.prompts.recipe import acts_at, opening

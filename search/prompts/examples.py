@@ -10,10 +10,10 @@ from functools import cache, lru_cache
 from pathlib import Path
 from string import Template
 
+from regraph_kg.cpp.tokens import likeness
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import Example
 from regraph_kg.models.method import Prompting
-from regraph_kg.search.code.tokens import likeness
 from regraph_kg.search.prompts.fences import fence, quoted
 
 FOLDER = Path(__file__).parent

@@ -5,8 +5,8 @@ Not here: which loop a recipe means (recipe.py).
 
 import re
 
-from regraph_kg.search.code.facts import Facts
-from regraph_kg.search.code.loop_facts import LoopFacts
+from regraph_kg.cpp.facts import Facts
+from regraph_kg.cpp.loop_facts import LoopFacts
 from regraph_kg.search.fit.predicate import around, counts_up, is_parallel, undirected, within
 
 _LOOSE = frozenset("<>&|^?=,")  # signs of operators with a lower precedence than a sum

@@ -9,12 +9,12 @@ from string import Template
 
 from tree_sitter import Node
 
+from regraph_kg.cpp.events import events_of
+from regraph_kg.cpp.facts import facts_of
+from regraph_kg.cpp.launches import launches_of
+from regraph_kg.cpp.syntax import arguments, text, tree_of, walk
+from regraph_kg.cpp.tokens import normalized
 from regraph_kg.models.prompt import NewLaunch
-from regraph_kg.search.code.events import events_of
-from regraph_kg.search.code.facts import facts_of
-from regraph_kg.search.code.launches import launches_of
-from regraph_kg.search.code.syntax import arguments, text, tree_of, walk
-from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.prompts.heads import operand
 from regraph_kg.search.prompts.recipe import recipe_values
 

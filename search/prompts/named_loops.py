@@ -3,10 +3,10 @@
 from collections.abc import Collection, Sequence
 from itertools import takewhile
 
-from regraph_kg.search.code.cuda_facts import GridNumber
-from regraph_kg.search.code.facts import Facts
-from regraph_kg.search.code.loop_facts import LoopFacts
-from regraph_kg.search.code.occurrences import LONGEST
+from regraph_kg.cpp.cuda_facts import GridNumber
+from regraph_kg.cpp.facts import Facts
+from regraph_kg.cpp.loop_facts import LoopFacts
+from regraph_kg.cpp.occurrences import LONGEST
 from regraph_kg.search.fit.openmp_predicates import lanes
 from regraph_kg.search.fit.predicate import (
     adds_up,

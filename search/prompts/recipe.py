@@ -8,12 +8,12 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from string import Template
 
-from regraph_kg.search.code.cuda_facts import GridNumber
-from regraph_kg.search.code.facts import Facts
-from regraph_kg.search.code.launches import ResizedBlock
-from regraph_kg.search.code.loop_facts import LoopFacts
-from regraph_kg.search.code.pointers import PointerHead
-from regraph_kg.search.code.sums import CommonSum, ElementSum
+from regraph_kg.cpp.cuda_facts import GridNumber
+from regraph_kg.cpp.facts import Facts
+from regraph_kg.cpp.launches import ResizedBlock
+from regraph_kg.cpp.loop_facts import LoopFacts
+from regraph_kg.cpp.pointers import PointerHead
+from regraph_kg.cpp.sums import CommonSum, ElementSum
 from regraph_kg.search.fit.predicate import (
     is_parallel,
     within,

@@ -6,7 +6,7 @@ import pytest
 
 from regraph_kg.adopt.draft import Draft, Said
 from regraph_kg.adopt.reading import understand
-from regraph_kg.evaluation.cpp.syntax import parsed
+from regraph_kg.cpp.functions import parsed
 
 GATHER = "void f(const float* t, int m, const int* k, float* y, int n) {"
 EACH = "for (int i = 0; i < n; ++i)"

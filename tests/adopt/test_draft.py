@@ -8,8 +8,8 @@ import pytest
 from regraph_kg.adopt.draft import Draft, Said
 from regraph_kg.adopt.reading import Read, understand
 from regraph_kg.adopt.texts import home, serial_code
+from regraph_kg.cpp.functions import parsed, read
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.cpp.syntax import parsed, read
 
 TASKS = Path(__file__).parent / "tasks.cpp"
 

@@ -7,8 +7,8 @@ import pytest
 from regraph_kg.adopt.adopt import _validated
 from regraph_kg.adopt.draft import Draft, Said
 from regraph_kg.adopt.reading import Read, understand
+from regraph_kg.cpp.functions import parsed, read
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.cpp.syntax import parsed, read
 
 GOOD = "void f(float* x, int n) { for (int i = 0; i < n; ++i) x[i] *= 2; }\n"
 

@@ -8,9 +8,9 @@ from regraph_kg.adopt.adopt import Adopted, Adopter
 from regraph_kg.adopt.draft import Draft, Said
 from regraph_kg.adopt.integers import standing
 from regraph_kg.adopt.reading import understand
+from regraph_kg.cpp.functions import read
 from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
-from regraph_kg.evaluation.cpp.syntax import read
 from regraph_kg.evaluation.problem.problem import Argument, Problem
 from regraph_kg.evaluation.rules import JudgeLimits
 

@@ -9,9 +9,9 @@ from regraph_kg.adopt.adopt import Adopter
 from regraph_kg.adopt.draft import Draft, Said
 from regraph_kg.adopt.overruns import Overrun, look
 from regraph_kg.adopt.reading import understand
+from regraph_kg.cpp.functions import read
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.compile.toolchain import Gcc, find_gcc
-from regraph_kg.evaluation.cpp.syntax import read
 from regraph_kg.evaluation.problem.problem import Problem
 
 SPARSE = """#include <vector>

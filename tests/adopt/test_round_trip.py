@@ -11,8 +11,8 @@ import pytest
 from regraph_kg.adopt.draft import Draft, Said
 from regraph_kg.adopt.reading import understand
 from regraph_kg.adopt.texts import home, problem_fields, serial_code
+from regraph_kg.cpp.functions import read
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.cpp.syntax import read
 from regraph_kg.runs.take_home import _in_namespace, _with_call
 
 HERE = Path(__file__).parent

@@ -5,7 +5,7 @@ from pathlib import Path
 from regraph_kg.adopt.draft import Draft, Said
 from regraph_kg.adopt.reading import understand
 from regraph_kg.adopt.texts import home, serial_code, toml
-from regraph_kg.evaluation.cpp.syntax import read
+from regraph_kg.cpp.functions import read
 from regraph_kg.models.evaluation import Candidate, code_hash
 from regraph_kg.search.trace import Trace
 from tests.pages.traces import record, step

@@ -5,10 +5,10 @@ Not covered: whether their codes still pass (corpus/tools/measure.py --again jud
 
 import pytest
 
+from regraph_kg.cpp.tokens import normalized
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.models.evaluation import code_hash
 from regraph_kg.models.trajectory import Trajectory
-from regraph_kg.search.code.tokens import normalized
 
 from .corpus import COLLECTED, CORPUS, trajectories
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
+from regraph_kg.cpp.tokens import likeness
 from regraph_kg.models.graph import Example, KnownFailure
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.target import TARGETS
-from regraph_kg.search.code.tokens import likeness
 from regraph_kg.search.prompts.adviser import Adviser, KnownFailures
 from regraph_kg.search.prompts.examples import LIKE, estimated_tokens
 from regraph_kg.search.prompts.parts import together

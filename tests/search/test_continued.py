@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from regraph_kg.cpp.facts import facts_of
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
-from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.executor import result
 from regraph_kg.search.prompts.beginning import FENCE, STOP, beginning, remainder
 from regraph_kg.search.prompts.recipe import acts_at, filled

@@ -15,11 +15,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from regraph_kg.cpp.tokens import normalized
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.method import MethodSettings, SearchLimits
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import RunHeader, SimulationRecord
-from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.driver import Driver, Finished
 from regraph_kg.search.executor import result
 from regraph_kg.search.final_answer import final_answer

@@ -10,13 +10,13 @@ from collections import Counter
 import pytest
 
 from regraph_kg import report
+from regraph_kg.cpp.facts import facts_of
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import MethodSettings, SearchLimits
 from regraph_kg.models.port import Port
 from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.models.run import StepRecord, Task
 from regraph_kg.models.technique import Technique
-from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.final_answer import final_answer, summarise

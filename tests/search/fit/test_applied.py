@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import pytest
 
+from regraph_kg.cpp.facts import facts_of
+from regraph_kg.cpp.tokens import normalized
 from regraph_kg.models.run import Applied, Deed
-from regraph_kg.search.code.facts import facts_of
-from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.fit.applied import VERBS, deed, matches, shows
 from tests.corpus.corpus import CORPUS, vocabulary
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import pytest
 
 from corpus.tools.measure import marked
+from regraph_kg.cpp.facts import facts_of
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory, standing
-from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.fit.fit import applicable
 from regraph_kg.search.fit.predicates import PREDICATES
 from tests.corpus.corpus import CORPUS, vocabulary

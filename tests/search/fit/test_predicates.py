@@ -2,7 +2,7 @@
 
 import pytest
 
-from regraph_kg.search.code.facts import facts_of
+from regraph_kg.cpp.facts import facts_of
 from regraph_kg.search.fit.predicates import PREDICATES
 
 X = "int i = blockIdx.x * blockDim.x + threadIdx.x;"

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from regraph_kg.cpp.tokens import normalized
 from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.graph import Successor
 from regraph_kg.models.method import Prompting, Words
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import SimulationRecord
-from regraph_kg.search.code.tokens import normalized
 from regraph_kg.search.driver import Driver
 from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger

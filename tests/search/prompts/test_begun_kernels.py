@@ -2,7 +2,7 @@
 
 import pytest
 
-from regraph_kg.search.code.facts import facts_of
+from regraph_kg.cpp.facts import facts_of
 from regraph_kg.search.prompts.beginning import FENCE, beginning
 from regraph_kg.search.prompts.launching import new_launch
 from regraph_kg.search.prompts.recipe import filled

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from regraph_kg.search.code.facts import facts_of
+from regraph_kg.cpp.facts import facts_of
 from regraph_kg.search.prompts.beginning import FENCE, beginning, remainder
 from regraph_kg.search.prompts.recipe import filled, is_small
 from tests.corpus.corpus import vocabulary

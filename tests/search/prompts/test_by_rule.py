@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from regraph_kg.cpp.facts import facts_of
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
-from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.executor import result
 from regraph_kg.search.prompts.by_rule import BY_RULE, carried_out
 from regraph_kg.search.prompts.recipe import is_small

@@ -2,7 +2,7 @@
 
 import pytest
 
-from regraph_kg.search.code.facts import facts_of
+from regraph_kg.cpp.facts import facts_of
 from regraph_kg.search.prompts.recipe import filled
 
 HEAD = "void f(const double* x, const int* k, double* y, int* h, int n, int m)"

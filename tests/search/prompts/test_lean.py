@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from regraph_kg.cpp.facts import facts_of
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.port import Port
 from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.models.run import Task
 from regraph_kg.models.technique import Technique
-from regraph_kg.search.code.facts import facts_of
 from regraph_kg.search.prompts.adviser import Adviser, KnownFailures
 from regraph_kg.search.prompts.beginning import FENCE, STOP, beginning
 from regraph_kg.search.prompts.recipe import filled

@@ -1,0 +1,138 @@
+"""Changes by a call that other iterations of a loop may see, as far as the text shows them."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Literal
+
+from tree_sitter import Node
+
+from regraph_kg.cpp.indices import Indices
+from regraph_kg.cpp.library import (
+    ALGORITHMS,
+    ASKING,
+    COPIES,
+    GROWING,
+    HARMLESS,
+    MATH,
+    SORTS,
+    UNORDERED,
+)
+from regraph_kg.cpp.occurrences import Declared, Occurrence
+from regraph_kg.cpp.syntax import arguments, bare, called, root_name, text
+
+Carries = Literal["yes", "no", "unknown"]  # whether iterations of a loop need each other
+_THROUGH = ALGORITHMS | SORTS | COPIES | {"memset", "iota"}
+"""Functions that change only what their arguments point to."""
+_SPECIFIERS = {"const", "static", "constexpr"}
+_NUMBERS = {"int", "long", "short", "char", "float", "double", "bool", "size_t"}
+_DEEPEST = 4
+
+
+class Calls:
+    """Calls in one loop; `local` says whether each iteration has its own storage for a name."""
+
+    def __init__(self, names: Indices, local: Callable[[Declared | None], bool]) -> None:
+        self.names, self.events, self.local = names, names.events, local
+
+    def carries(self, call: Occurrence) -> Carries:
+        """Whether iterations need each other for a call."""
+        name = called(call.node)
+        if call.mode != "read":  # `A(i, j) = ..`: a macro, or a method that gives a reference
+            return "unknown"
+        if name.startswith("."):
+            return self._method(name, call.node)
+        if name in UNORDERED:
+            return "yes"
+        if name == "swap":
+            kept = ("identifier", "field_expression")
+            named = [a for a in arguments(call.node) if (node := bare(a)) and node.type in kept]
+            return (
+                "no" if all(self.local(self._declared(argument)) for argument in named) else "yes"
+            )
+        through = name in _THROUGH or self._changes_arguments_alone(call.node, 0)
+        if not through and (not _harmless(name) or name in self.events.functions):
+            return "unknown"
+        written = through and any(
+            map(partial(self._may_be_written, loop=call.place.loop), arguments(call.node))
+        )
+        return "unknown" if written else "no"
+
+    def _method(self, name: str, call: Node) -> Carries:
+        function = call.child_by_field_name("function")
+        inner = function.child_by_field_name("argument") if function else None
+        declared = self.events.find(text(inner), inner) if inner is not None else None
+        if name in ASKING or self.local(declared):
+            return "no"
+        grows = name in GROWING and inner is not None and inner.type == "identifier"
+        return "yes" if grows or name == ".swap" else "unknown"
+
+    def _declared(self, node: Node) -> Declared | None:
+        base = root_name(node)
+        return self.events.find(text(base), base) if base is not None else None
+
+    def _may_be_written(self, argument: Node, loop: int) -> bool:
+        """Whether a function may change shared data through an argument."""
+        node = bare(argument)
+        if node is None or "literal" in node.type:
+            return False
+        if node.type == "lambda_expression":
+            return not self._quiet(node, 0)
+        pointed = self.names.pointer(node, loop)
+        declared = pointed[1] if pointed is not None else self._declared(node)
+        if declared is None:
+            return node.type not in ("binary_expression", "unary_expression", "call_expression")
+        words = set(declared.kind.replace("unsigned", "int").split()) - _SPECIFIERS
+        # a function can take an object by reference
+        plain = words <= _NUMBERS and not (declared.refers or declared.array)
+        addressed = node.type == "pointer_expression"
+        unshared = self.local(declared) or (plain and not addressed)
+        return not unshared and "const" not in declared.kind.split()
+
+    def _changes_arguments_alone(self, call: Node, depth: int) -> bool:
+        """Whether a function or lambda of the text changes nothing but through its arguments."""
+        function, name = call.child_by_field_name("function"), called(call)
+        declared = self.events.find(name, function) if function is not None else None
+        body = bare(declared.value) if declared is not None else self.events.functions.get(name)
+        is_function = body is not None and body.type in ("function_definition", "lambda_expression")
+        return body is not None and is_function and self._quiet(body, depth)
+
+    def _quiet(self, body: Node, depth: int) -> bool:
+        """Whether a function sets nothing that is declared outside of it."""
+        begin, end = body.start_byte, body.end_byte
+        if depth > _DEEPEST:
+            return False
+
+        def inside(use: Occurrence) -> bool:
+            return begin <= use.node.start_byte < end
+
+        def is_own(use: Occurrence) -> bool:
+            node = use.node.child_by_field_name("right") or use.node  # of a loop over a container
+            pointed = self.names.pointer(node, use.place.loop)
+            declared = (pointed[1] if pointed is not None else None) or self._declared(node)
+            if declared is None or "static" in declared.kind.split():
+                return False
+            return begin <= declared.scope[0] and declared.scope[1] <= end
+
+        uses = [*filter(inside, self.events.names), *filter(inside, self.events.elements)]
+        if not all(is_own(use) or (use.mode == "read" and self._fixed(use)) for use in uses):
+            return False
+        for call in filter(inside, self.events.calls):
+            name = called(call.node)
+            known = name not in self.events.functions and (name in ASKING or _harmless(name))
+            if not known and not self._changes_arguments_alone(call.node, depth + 1):
+                return False
+        return True
+
+    def _fixed(self, use: Occurrence) -> bool:
+        """Whether a value that a function reads from outside never changes."""
+        declared = self._declared(use.node)
+        if declared is None:
+            return use.node.type == "identifier"
+        element = use.node.type in ("subscript_expression", "pointer_expression")
+        return not declared.writes and (not element or "const" in declared.kind.split())
+
+
+def _harmless(name: str) -> bool:
+    """Whether a function is known to write nothing that a loop's iterations share."""
+    listed = name in MATH or name in HARMLESS or "atomic" in name
+    return listed or name.endswith("_cast") or name.startswith(("_", "cudaM", "cudaF", "cudaS"))

@@ -1,0 +1,147 @@
+"""OpenMP's view of a loop: whether it is canonical, and the names for its clauses."""
+
+import re
+from collections.abc import Sequence
+
+from regraph_kg.cpp.guards import sides
+from regraph_kg.cpp.headers import COMPARES
+from regraph_kg.cpp.indices import ElementAccess, Indices
+from regraph_kg.cpp.occurrences import Declared, Loop, Occurrence
+from regraph_kg.cpp.polynomial import add, coefficient, constant, number, replace, shown
+from regraph_kg.cpp.syntax import bare, operator, short, text
+
+_FLOATING = frozenset({"float", "double"})
+_SEQUENCES = ("vector", "array", "span", "valarray", "string")
+_OBJECT = re.compile(r"<|string|_Complex|atomic|thread_local")
+"""Types of variables that no clause combines by itself hold one of these."""
+
+
+def is_counted(names: Indices, loop: Loop, uses: Sequence[Occurrence]) -> bool:
+    """Whether a loop's head alone says how often it runs; `uses`: of names, in it."""
+    header, k = names.headers[loop.number], loop.number
+    condition = bare(loop.node.child_by_field_name("condition"))
+    if header.ranged:
+        return True
+    step = names.step(k)
+    if step is None or condition is None or operator(condition) not in COMPARES:
+        return False
+    left, right = (names.value(side, k) for side in sides(condition))
+    difference = add(left, right, -1)
+    factor = number(coefficient(difference, header.symbol) or {})
+    fixed = [replace(difference, header.symbol, {}), step]
+    body = loop.node.child_by_field_name("body")
+    begin = body.start_byte if body is not None else loop.node.end_byte
+    named = [use for use in uses if text(use.node) == header.variable]
+    of_variable = [
+        use
+        for use in named
+        if names.events.find(header.variable, use.node) is _variable(names, loop)
+    ]
+    return (
+        factor in (1, -1)
+        and not any(names.varies(value, k, header.symbol) for value in fixed)
+        and not any(use.mode != "read" and use.node.start_byte >= begin for use in of_variable)
+    )
+
+
+def is_canonical(names: Indices, loop: Loop, uses: Sequence[Occurrence]) -> bool:
+    """Whether OpenMP can share out a loop as it stands."""
+    header = names.headers[loop.number]
+    if header.ranged:
+        pointed = names.pointer(loop.node.child_by_field_name("right"), loop.place.loop)
+        return pointed is not None and _in_order(pointed[1])
+    declared, step = _variable(names, loop), names.step(loop.number)
+    kind = declared.kind if declared is not None else ""
+    if "iterator" in kind or "auto" in kind.split():
+        pointed = names.pointer(header.start, loop.place.loop)
+        if pointed is not None and not _in_order(pointed[1]):
+            return False
+    integral = not _FLOATING & set(kind.split()) or (declared is not None and declared.pointer)
+    size = number(step) if step is not None else None
+    sign = header.sign if size is None else "-" if size < 0 else "+"
+    ahead = sign == ("+" if "<" in header.compare else "-")
+    ahead = size in (1, -1) if header.compare == "!=" else ahead
+    plain = header.plain and integral and ahead and not (declared and declared.reference)
+    return plain and not loop.exits and is_counted(names, loop, uses)
+
+
+def _in_order(declared: Declared | None) -> bool:
+    """Whether a loop over a container can begin at any of its elements."""
+    outermost = declared.kind.partition("<")[0] if declared is not None else ""
+    whole = declared is not None and (declared.array or declared.pointer)
+    return whole or any(word in outermost for word in _SEQUENCES)
+
+
+def _variable(names: Indices, loop: Loop) -> Declared | None:
+    at = loop.node.child_by_field_name("condition") or loop.node
+    return names.events.find(names.headers[loop.number].variable, at)
+
+
+def section(names: Indices, k: int, accesses: Sequence[ElementAccess], name: str) -> str:
+    """The name or section in a reduction clause of loop `k`; "" where there is none."""
+    if not accesses:
+        declared = names.events.find(name, names.events.loops[k].node)
+        scalar = declared is None or not _OBJECT.search(declared.kind)
+        return name if name.isidentifier() and scalar else ""
+    first = accesses[0]
+    if any(
+        access.node.type not in ("subscript_expression", "pointer_expression")
+        for access in accesses
+    ):
+        return ""
+    declared = first.declared
+    if declared is None or len(first.index) != 1 or not first.array.isidentifier():
+        return ""
+    if all(access.index == first.index for access in accesses) and (
+        declared.pointer or declared.array
+    ):
+        at = number(first.index[0])
+        if at is not None and at >= 0:  # from 0 on: g++ 12 loses a simd section's offset
+            return f"{first.array}[:{at + 1}]"
+    if declared.array and declared.width is not None:
+        return f"{first.array}[:{short(declared.width)}]"
+    return f"{first.array}[:{length}]" if (length := _cleared(names, k, first)) else ""
+
+
+def _cleared(names: Indices, k: int, reduced: ElementAccess) -> str:
+    """The length of an array by the loop that clears it in the same function; "" for none."""
+    declared, function = reduced.declared, names.events.loops[k].place.function
+    if declared is None or not declared.pointer or declared.function != function:
+        return ""
+    for element in names.elements:
+        header = names.headers[element.place.loop] if element.place.loop >= 0 else None
+        if header is None or element.declared is not declared or element.mode != "write":
+            continue
+        step, start = names.step(element.place.loop), names.known_start(element.place.loop)
+        clears_all = element.index == ({(header.symbol,): 1},) and start == {}
+        if clears_all and header.compare in ("<", "<=", "!=") and step == {(): 1} and header.plain:
+            if header.compare != "<=":
+                return short(header.end)
+            end = add(names.end(element.place.loop), constant(1))
+            return shown(end) if number(end) is not None else f"{short(header.end)} + 1"
+    return ""
+
+
+def lasting(names: Indices, loop: Loop, private: Sequence[str]) -> tuple[str, ...]:
+    """Names of `private`, and the loop's variable, that are read after the loop."""
+    result = []
+    for name in dict.fromkeys([*private, names.headers[loop.number].variable]):
+        declared = names.events.find(name, loop.node) if name else None
+        outer = declared is not None and declared.scope[0] < loop.node.start_byte
+        if declared is not None and outer and _read_after(names, loop, declared):
+            result.append(name)
+    return tuple(result)
+
+
+def _read_after(names: Indices, loop: Loop, declared: Declared) -> bool:
+    """Whether a value that a loop gives a name is read after it, or in a next round around it."""
+    events = names.events
+    if not declared.function or "static" in declared.kind or declared.reference:
+        return True
+    named = [name for name in events.names if text(name.node) == declared.name]
+    uses = [use for use in named if events.find(declared.name, use.node) is declared]
+    around = [events.loops[k].node for k in names.chain(loop.place.loop)]
+    begins = [node.start_byte for node in around if node.start_byte > declared.scope[0]]
+    later = [[use for use in uses if use.node.start_byte >= loop.node.end_byte]]
+    later += [[use for use in uses if use.node.start_byte >= begin] for begin in begins[:1]]
+    return any(listed and listed[0].mode != "write" for listed in later)

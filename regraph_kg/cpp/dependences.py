@@ -1,0 +1,241 @@
+"""Whether the iterations of a loop need each other, as far as simple tests of indices show.
+
+Different arrays are taken not to overlap; what is not proven is unknown. A result that all
+iterations update (`sum += ..`) is a reduction, which counts apart: it can be protected or split.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from regraph_kg.cpp.calls import Calls, Carries
+from regraph_kg.cpp.clauses import is_counted
+from regraph_kg.cpp.guards import combined_by
+from regraph_kg.cpp.indices import ElementAccess, Indices
+from regraph_kg.cpp.library import UNORDERED
+from regraph_kg.cpp.occurrences import Declared, Events, Occurrence
+from regraph_kg.cpp.overlaps import Overlaps
+from regraph_kg.cpp.polynomial import Polynomial, add
+from regraph_kg.cpp.syntax import bare, called, root_name, text
+
+_MOST_OF_AN_ARRAY = 48
+_PACKED = re.compile(r"\b(?:unordered_)?(?:multi)?map\b|\bbitset\b|\bvector\s*<\s*bool\b")
+"""Containers in which writes to different elements touch the same data."""
+
+
+@dataclass(slots=True)
+class Dependences:
+    """Data that the iterations of one loop share."""
+
+    verdicts: set[Carries] = field(default_factory=set)
+    reduces: dict[str, set[str]] = field(default_factory=dict)
+    """Name -> operators of a reduction clause that combine it; "" for another operator."""
+    scan: bool = False
+    swaps: bool = False  # whether pointers or containers change places
+    evolves: bool = False  # whether it reads arrays of the previous iteration, and writes them anew
+    private: list[str] = field(default_factory=list)
+    """Scalars and arrays that each iteration sets before it reads them."""
+
+    @property
+    def carries(self) -> Carries:
+        """The strongest verdict."""
+        return "yes" if "yes" in self.verdicts else ("unknown" if self.verdicts else "no")
+
+    def sums(self, events: Events, loop: Node) -> list[str]:
+        """Variables that start at 0 and are added up."""
+        signs = {name for name, operators in self.reduces.items() if operators == {"+"}}
+        symbols = {name: events.find(name, loop) for name in signs}
+        return [name for name, symbol in symbols.items() if symbol is not None and symbol.zero]
+
+
+class LoopUses:
+    """The accesses, names and calls in one loop."""
+
+    def __init__(
+        self,
+        names: Indices,
+        loop: int,
+        elements: Sequence[ElementAccess],
+        uses: Sequence[Occurrence],
+    ) -> None:
+        self.names, self.loop = names, loop
+        self.elements, self.uses = elements, uses
+        self.result = Dependences()
+        self.overlaps = Overlaps(names, loop)
+
+    def read(self, calls: Sequence[Occurrence]) -> Dependences:
+        """The dependences of the loop."""
+        if not is_counted(self.names, self.names.events.loops[self.loop], self.uses):
+            self.result.verdicts.add("unknown")
+        self._scalars()
+        groups: dict[tuple[str, int], list[ElementAccess]] = {}
+        for element in self.elements:
+            groups.setdefault((element.array, id(element.declared)), []).append(element)
+        for group in groups.values():
+            kind = group[0].declared.kind if group[0].declared is not None else ""
+            if _PACKED.search(kind) and any(element.mode != "read" for element in group):
+                self.result.verdicts.add("unknown")
+            if not self._local(group[0].declared):
+                self._array(group[:_MOST_OF_AN_ARRAY])
+        analysis = Calls(self.names, self._local)
+        self.result.verdicts |= {analysis.carries(call) for call in calls} - {"no"}
+        swapped = [called(call.node) for call in calls if analysis.carries(call) == "yes"]
+        self.result.swaps |= bool({"swap", ".swap"} & set(swapped))
+        return self.result
+
+    def _inside(self, declared: Declared | None) -> bool:
+        """Whether a name is declared in each iteration."""
+        return (
+            declared is not None
+            and not declared.parameter
+            and self.loop in self.names.chain(declared.loop)
+            and "static" not in declared.kind.split()
+        )
+
+    def _local(self, declared: Declared | None) -> bool:
+        """Whether each iteration has storage of its own under a name."""
+        return declared is not None and self._inside(declared) and declared.owns
+
+    def _scalars(self) -> None:
+        groups: dict[tuple[str, int], list[Occurrence]] = {}
+        for use in self.uses:
+            name, base = text(use.node), root_name(use.node)
+            declared = self.names.events.find(text(base), base) if base is not None else None
+            if name in UNORDERED or (declared is not None and "stream" in declared.kind):
+                self.result.verdicts.add("yes")
+            elif not self._is_other(declared, field=use.node.type == "field_expression"):
+                groups.setdefault((name, id(declared)), []).append(use)
+        for (name, _), uses in groups.items():
+            if any(use.mode != "read" for use in uses):
+                self._scalar(name, uses)
+
+    def _is_other(self, declared: Declared | None, *, field: bool) -> bool:
+        """Whether a name belongs to one iteration, or counts as an element of an array."""
+        if declared is None:
+            return False
+        is_variable = declared.name == self.names.headers[self.loop].variable and not field
+        named = field and declared.refers and not declared.parameter and declared.value is not None
+        value = bare(declared.value)
+        aliases = declared.reference and value is not None and value.type == "subscript_expression"
+        return is_variable or named or declared.element or aliases or self._inside(declared)
+
+    def _scalar(self, name: str, uses: list[Occurrence]) -> None:
+        modes = [use.mode for use in uses]
+        around = self.names.events.loops[self.loop].place.branches
+        first = uses[0]
+        declared = self.names.events.find(name, first.node)
+        if "read" not in modes and ("write" not in modes or first.place.branches > around):
+            self._reduces(name, uses)  # also a flag, or the last that was found
+        elif first.mode == "write" and first.place.branches == around and "." not in name:
+            within = all(first.place.loop in self.names.chain(use.place.loop) for use in uses)
+            self.result.private.append(name)
+            if not within or declared is None or "->" in name:
+                self.result.verdicts.add("unknown")
+        elif "write" in modes and declared is not None and declared.pointer:
+            self.result.swaps = True
+            self.result.verdicts.add("yes")
+        elif "read" not in modes:
+            self._reduces(name, uses)
+        else:
+            self._carried(uses)
+
+    def _carried(self, uses: list[Occurrence]) -> None:
+        """Note a value that an iteration takes from the previous one, except a mere count."""
+        updates = [use for use in uses if use.mode == "update"]
+        counts = (
+            bool(updates)
+            and all(use.mode != "write" for use in uses)
+            and all(_counts(use) and use.place.loop == self.loop for use in updates)
+        )
+        self.result.verdicts.add("unknown" if counts else "yes")
+        running = updates and not all(map(_counts, updates))
+        self.result.scan |= bool(running) and any(
+            use.place.stored for use in uses if use.mode == "read"
+        )
+
+    def _reduces(self, name: str, updates: Sequence[Occurrence | ElementAccess]) -> None:
+        signs = (combined_by(update.node) for update in updates if update.mode != "read")
+        self.result.reduces.setdefault(name, set()).update(
+            sign for sign in signs if sign is not None
+        )
+
+    def _array(self, group: list[ElementAccess]) -> None:
+        writes = [element for element in group if element.mode != "read"]
+        if not writes:
+            return
+        if self._inside(group[0].declared):  # a pointer to what is not known
+            self.result.verdicts.add("unknown")
+            return
+        updates = all(element.mode == "update" for element in group)
+        for write in writes:
+            around = self.names.chain(write.place.loop)
+            moved = [self.names.moved(index, self.loop, around) for index in write.index]
+            moves = [move for move in moved if move is not None]
+            if len(moves) < len(moved):
+                self._update(write, updates, "unknown")
+            elif not any(moves):
+                self._same_place(write, group, updates)
+            elif not any(
+                self.overlaps.meets(index, index, list(self._inner(write))) == "never"
+                for index in write.index
+            ):  # two iterations may write the same element
+                self._update(write, updates, "unknown")
+            else:
+                verdicts = {self._pair(write, other, moves) for other in group}
+                self.result.verdicts |= verdicts - {"no"}
+
+    def _update(self, write: ElementAccess, updates: bool, otherwise: Carries) -> None:
+        if updates:
+            self._reduces(write.array, [write])
+        else:
+            self.result.verdicts.add(otherwise)
+
+    def _same_place(self, write: ElementAccess, group: list[ElementAccess], updates: bool) -> None:
+        """Note a write to the same elements in every iteration."""
+        around = self.names.events.loops[self.loop].place.branches
+        first = group[0]
+        if not updates and first.mode == "write" and first.place.branches == around:
+            self.result.private.append(write.array)
+            self.result.verdicts.add("unknown")
+            return
+        reads = any(element.mode != "update" for element in group if element is not write)
+        inner = write.place.loop != self.loop
+        self.result.evolves |= inner and reads and not updates
+        self._update(write, updates, "yes" if reads else "unknown")
+
+    def _pair(self, write: ElementAccess, other: ElementAccess, moves: list[Polynomial]) -> Carries:
+        if write is other:
+            return "no"
+        if len(write.index) != len(other.index):
+            return "unknown"
+        inner = list(self._inner(write, other))
+        pairs = [*zip(write.index, other.index, strict=True)]
+        meetings = [self.overlaps.meets(first, second, inner) for first, second in pairs]
+        if "never" in meetings:
+            return "no"
+        gaps = [add(first, second, -1) for first, second in pairs]
+        dimensions = zip(meetings, gaps, moves, strict=True)
+        if not all(meets == "later" if move else not gap for meets, gap, move in dimensions):
+            return "unknown"
+        if write.place.loop == other.place.loop == self.loop:
+            later = write.mode == "write" and write.order > other.order
+            self.result.scan |= other.place.stored and later
+        return "yes"
+
+    def _inner(self, *elements: ElementAccess) -> Iterable[int]:
+        for element in elements:
+            around = self.names.chain(element.place.loop)
+            yield from around[around.index(self.loop) + 1 :]
+
+
+def _counts(use: Occurrence) -> bool:
+    """Whether every iteration adds the same number, so that the loop's variable gives the value."""
+    parent = use.node.parent
+    if parent is None or use.place.branches:
+        return False
+    right = parent.child_by_field_name("right")
+    return parent.type == "update_expression" or (
+        right is not None and right.type == "number_literal"
+    )

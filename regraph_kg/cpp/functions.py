@@ -1,0 +1,288 @@
+"""A C++ file as a tree (tree-sitter), and the functions in it, by the names people give them.
+
+Nothing is compiled here and no header is read: a file with missing headers has a tree, too
+(docs/dev/decisions/0024-tree-sitter-reads-functions.md).
+Not covered: functions that macros make.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from tree_sitter import Node, Tree
+
+from regraph_kg.cpp.syntax import parse, walk
+from regraph_kg.errors import BadInput
+
+MOST_BYTES = 16 * 2**20
+_SCOPES = {"namespace_definition", "class_specifier", "struct_specifier"}
+CLASSES = {"class_specifier", "struct_specifier", "union_specifier"}
+_MARKER = re.compile(rb"(?<![^\s*&>])(?:[A-Z][A-Z0-9_]+|__\w+__)(?=\s+[A-Za-z_])")
+"""A word in capitals, or with underscores around it, before another word."""
+_SIDE = re.compile(rb"\b__(?:host|device|global)__\s")  # CUDA's words, which g++ does not know
+_SPACE = re.compile(r"\s*([^\w\s])\s*|\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeFile:
+    """A file's bytes and their tree."""
+
+    path: Path
+    content: bytes  # the text, with spaces for markers that keep the parser from a head
+    tree: Tree
+    original: bytes
+    added: int = 0  # lines of headers that stand before its own
+
+    def line(self, node: Node) -> int:
+        """The line of the file where a node begins, from 1."""
+        return max(1, node.start_point.row + 1 - self.added)
+
+    def text(self, node: Node) -> str:
+        """The node's text."""
+        return self.content[node.start_byte : node.end_byte].decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function that a file defines."""
+
+    source: CodeFile
+    name: str
+    scope: tuple[str, ...]  # namespaces and classes around it
+    node: Node
+    declarator: Node  # its name and parameters
+    body: Node
+    outer: Node  # the definition, with `template <...>` if it has one
+
+    @property
+    def qualified(self) -> str:
+        """The name with its scope: `image::blur`."""
+        return "::".join((*self.scope, self.name))
+
+    @property
+    def line(self) -> int:
+        """The line where it begins, from 1."""
+        return self.source.line(self.node)
+
+    @property
+    def parameters(self) -> list[Node]:
+        """Declarations of its parameters."""
+        listed = self.declarator.child_by_field_name("parameters")
+        kinds = ("parameter_declaration", "optional_parameter_declaration")
+        return [node for node in listed.named_children if node.type in kinds] if listed else []
+
+    def default(self, name: str) -> str:
+        """A parameter's default argument, as it is written; "" where it has none."""
+        for parameter in self.parameters:
+            value = parameter.child_by_field_name("default_value")
+            if value is not None and declared_name(self.source, parameter) == name:
+                return self.source.text(value)
+        return ""
+
+    @property
+    def templates(self) -> list[str]:
+        """Names of its template's parameters."""
+        listed = self.outer.child_by_field_name("parameters")
+        if self.outer.type != "template_declaration" or listed is None:
+            return []
+        return [
+            self.source.text(names[-1]) for node in listed.named_children if (names := _names(node))
+        ]
+
+    @property
+    def method_of(self) -> Node | None:
+        """The class whose member it is."""
+        above = self.node.parent
+        while above is not None and above.type not in CLASSES:
+            above = above.parent
+        return above
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types of its parameters."""
+        return tuple(parameter_type(self.source, parameter) for parameter in self.parameters)
+
+    def shown(self) -> str:
+        """The name that `--function` accepts: `blur(const float*, int)`."""
+        return f"{self.qualified}({', '.join(self.types)})"
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionQuery:
+    """A value of `--function`: `image::blur<float>(const float*, int)`, or a part of it."""
+
+    name: str
+    instance: tuple[str, ...]
+    types: tuple[str, ...] | None
+
+
+def read(path: Path) -> CodeFile:
+    """Parse a file. Raises `BadInput` for one that is no C++ text."""
+    if path.exists() and not path.is_file():
+        raise BadInput(f"{path}: not a regular file; give a C++ source file")
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; give a C++ source file") from None
+    if len(content) > MOST_BYTES:
+        raise BadInput(f"{path}: longer than {MOST_BYTES >> 20} MiB; give a source file")
+    return parsed(path, content)
+
+
+def parsed(path: Path, content: bytes) -> CodeFile:
+    """The tree of a text. Raises `BadInput` where it is not UTF-8."""
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise BadInput(f"{path}, line {line}: not UTF-8 text; save it as UTF-8") from None
+    tree = parse(content)
+    readable = _without_markers(content, tree)
+    return CodeFile(path, readable, tree if readable == content else parse(readable), content)
+
+
+def _without_markers(content: bytes, tree: Tree) -> bytes:
+    """The text with spaces for words like NO_INLINE in heads that the parser cannot read.
+
+    Such words are macros that hold attributes. The length stays the same, so offsets hold.
+    """
+    parts, end = list[bytes](), 0
+    for node in walk(tree.root_node):
+        body = node.child_by_field_name("body")
+        if node.type != "function_definition" or body is None or node.start_byte < end:
+            continue
+        head = [child for child in node.children if child.id != body.id]
+        text = content[node.start_byte : body.start_byte]
+        if any(child.has_error for child in head) or _SIDE.search(text):
+            blank = _MARKER.sub(lambda match: b" " * len(match[0]), text)
+            parts += [content[end : node.start_byte], blank]
+            end = body.start_byte
+    return b"".join((*parts, content[end:]))
+
+
+def functions(source: CodeFile) -> list[Function]:
+    """Every function with a body, in the order of the file."""
+    defined = []
+    for node in walk(source.tree.root_node):
+        body = node.child_by_field_name("body") if node.type == "function_definition" else None
+        declarator = _function_declarator(node) if body is not None else None
+        if body is None or declarator is None or body.type != "compound_statement":
+            continue
+        name = declarator.child_by_field_name("declarator")
+        kinds = ("identifier", "field_identifier", "qualified_identifier")
+        said = source.text(name) if name is not None and name.type in kinds else ""
+        if parts := [part for part in re.split(r"\s*::\s*", said) if part]:  # of `a::b::f`
+            around = scope_of(source, node)
+            outer = (
+                node.parent if node.parent and node.parent.type == "template_declaration" else node
+            )
+            defined.append(
+                Function(source, parts[-1], (*around, *parts[:-1]), node, declarator, body, outer)
+            )
+    return defined
+
+
+def parse_query(text: str) -> FunctionQuery:
+    """Read `--function`. Raises `BadInput`."""
+    match = re.fullmatch(r"\s*(?:::)?([\w:~]+?)\s*(?:<(.*?)>)?\s*(?:\((.*)\))?\s*", text, re.DOTALL)
+    if not match or not match[1]:
+        raise BadInput(
+            f"--function {text!r}: give a name, as 'blur', 'image::blur<float>'"
+            " or 'f(const float*, int)'"
+        )
+    instance = tuple(map(_plain, split(match[2] or "")))
+    types = None if match[3] is None else tuple(map(_plain, split(match[3])))
+    return FunctionQuery(match[1], instance, types)
+
+
+def choose(source: CodeFile, text: str) -> Function:
+    """The function that `--function` means. Raises `BadInput` naming those that there are."""
+    query, defined = parse_query(text), functions(source)
+    ends = [f for f in defined if f"::{f.qualified}".endswith(f"::{query.name}")]
+    fits = [f for f in ends if query.types is None or query.types == f.types]
+    if len(fits) > 1 and query.instance:
+        fits = [f for f in fits if f.templates] or fits
+    if len(fits) == 1:
+        return fits[0]
+    if len({fit.shown() for fit in fits}) == 1:
+        lines = " and ".join(str(fit.line) for fit in fits)
+        raise BadInput(
+            f"{source.path}: {text!r} is defined more than once (lines {lines}), as under #if: keep"
+            " one of them in a copy of the file"
+        )
+    listed = "; ".join(f"--function '{f.shown()}' (line {f.line})" for f in (fits or ends)[:6])
+    if listed:
+        raise BadInput(
+            f"{source.path}: {len(fits) or 'no'} functions fit {text!r}; choose one: {listed}"
+        )
+    names = ", ".join(dict.fromkeys(f.qualified for f in defined if f.name != "main"))
+    there = f"it defines {names[:300]}" if names else "it defines no function"
+    raise BadInput(f"{source.path}: no function {text!r}; {there}")
+
+
+def split(text: str) -> list[str]:
+    """Parts between commas that stand in no brackets."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "<([{") - (letter in ">)]}")
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
+
+
+def declared_name(source: CodeFile, node: Node) -> str:
+    """Name that a declarator declares; "" where there is none."""
+    names = _names(node.child_by_field_name("declarator"))
+    return source.text(names[0]) if names else ""
+
+
+def parameter_type(source: CodeFile, node: Node) -> str:
+    """A parameter's type as text, its name and default value left out."""
+    names = _names(node.child_by_field_name("declarator"))
+    value = node.child_by_field_name("default_value")
+    end = value.start_byte if value else node.end_byte
+    hole = (names[0].start_byte, names[0].end_byte) if names else (end, end)
+    text = source.content[node.start_byte : hole[0]] + source.content[hole[1] : end]
+    return _plain(text.decode().rstrip(" \t\n="))
+
+
+def _plain(text: str) -> str:
+    """The text with single spaces, and with spaces around no sign but after a comma."""
+    bare = _SPACE.sub(lambda match: match[1] or " ", text).strip()
+    return bare.replace(",", ", ")
+
+
+def _names(node: Node | None) -> list[Node]:
+    """The names in a declarator, without array bounds; a template parameter's own is the last."""
+    if node is None:
+        return []
+    if node.type in ("identifier", "field_identifier", "type_identifier"):
+        return [node]
+    inner = node.child_by_field_name("declarator")
+    if inner is not None:
+        return _names(inner)
+    return [name for child in node.named_children for name in _names(child)]
+
+
+def _function_declarator(node: Node) -> Node | None:
+    """The function's declarator inside the pointers and references of its result."""
+    inner = node.child_by_field_name("declarator")
+    while inner is not None and inner.type in ("pointer_declarator", "reference_declarator"):
+        inner = inner.child_by_field_name("declarator") or inner.named_children[-1]
+    return inner if inner is not None and inner.type == "function_declarator" else None
+
+
+def scope_of(source: CodeFile, node: Node) -> tuple[str, ...]:
+    """Names of the namespaces and classes around a node, outermost first."""
+    names: list[str] = []
+    above = node.parent
+    while above is not None:
+        if above.type in _SCOPES:
+            name = above.child_by_field_name("name")
+            if name is not None:
+                names[:0] = re.split(r"\s*::\s*", source.text(name))
+        above = above.parent
+    return tuple(names)

@@ -1,0 +1,211 @@
+"""The text that a function needs of its file, without the definitions that it does not reach.
+
+A definition is reached by its name, so a slice holds too much rather than too little. Headers in
+quotes replace their `#include` lines if they lie in the file's folder. Other `#include` lines stay:
+a stranger's file may name any file, and its text must not be passed on.
+Not covered: names that only macros make.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tree_sitter import Node
+
+from regraph_kg.cpp.functions import CodeFile, Function, functions, parsed
+from regraph_kg.cpp.syntax import walk
+from regraph_kg.errors import BadInput
+
+_ITEMS = {
+    "function_definition",
+    "declaration",
+    "template_declaration",
+    "class_specifier",
+    "struct_specifier",
+    "union_specifier",
+    "enum_specifier",
+    "alias_declaration",
+    "type_definition",
+    "preproc_def",
+    "preproc_function_def",
+    "expression_statement",
+    "template_instantiation",
+}
+_BLOCKS = {
+    "translation_unit",
+    "namespace_definition",
+    "declaration_list",
+    "linkage_specification",
+    "preproc_ifdef",
+    "preproc_if",
+    "preproc_else",
+    "preproc_elif",
+}
+_NAMES = {"identifier", "type_identifier", "field_identifier", "namespace_identifier"}
+_NAMED = {*_NAMES, "qualified_identifier", "operator_name"}
+_CONDITION = re.compile(rb"[ \t]*#[ \t]*(if|el|endif)")
+_MOST_BYTES = 2**20
+_MOST_HEADERS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The text, and the functions in it that are reached."""
+
+    text: str
+    reached: list[Function]
+
+
+def with_headers(source: CodeFile) -> CodeFile:
+    """The file with the headers in quotes that lie beside it in their places, each once."""
+    content = _expanded(source.content, source.path.parent, [_place(source)])
+    added = content.count(b"\n") - source.content.count(b"\n")
+    return replace(parsed(source.path, content), added=added)
+
+
+def broken_header(source: CodeFile) -> Path | None:
+    """The first header put into a file that is no C++ by itself."""
+    places = [_place(source)]
+    _expanded(source.content, source.path.parent, places)
+    texts = ((path, parsed(path, path.read_bytes())) for path in places[1:])
+    return next((path for path, text in texts if text.tree.root_node.has_error), None)
+
+
+def _place(source: CodeFile) -> Path:
+    """The file's path, links in its name not followed: its headers lie beside that name."""
+    return source.path.parent.resolve() / source.path.name
+
+
+def _expanded(content: bytes, folder: Path, places: list[Path]) -> bytes:
+    """The text with headers in their places; adds them to `places`, which begins with the file."""
+
+    def put(match: re.Match[bytes]) -> bytes:
+        path = (folder / match[1].decode()).resolve()
+        if path in places:
+            return b""
+        is_near = path.is_relative_to(places[0].parent)
+        if not is_near or not path.is_file() or len(places) > _MOST_HEADERS:
+            return match[0]
+        places.append(path)
+        inner = re.sub(rb"(?m)^[ \t]*#[ \t]*pragma[ \t]+once.*$", b"", path.read_bytes())
+        return _expanded(inner, path.parent, places)
+
+    return re.sub(rb'(?m)^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)".*$', put, content)
+
+
+def sliced(function: Function) -> Slice:
+    """The part of its file that a function needs, itself included."""
+    source = function.source
+    items = _items(source.tree.root_node)
+    keeps = _reached(source, items, function)
+    text = _without(source, [item for item in items if item.id not in keeps])
+    if len(text.encode()) > _MOST_BYTES:
+        raise BadInput(f"{source.path}: what {function.qualified} needs is longer than 1 MiB")
+    spans = [(item.start_byte, item.end_byte) for item in items if item.id in keeps]
+    inside = [
+        f
+        for f in functions(source)
+        if any(start <= f.node.start_byte and f.node.end_byte <= end for start, end in spans)
+    ]
+    return Slice(text, inside)
+
+
+def _items(node: Node) -> list[Node]:
+    """Definitions that may be left out, outermost first, in order."""
+    items = []
+    for child in node.named_children:
+        if child.type in _BLOCKS:
+            items += _items(child)
+        elif child.type in _ITEMS:
+            items.append(child)
+    return items
+
+
+def _reached(source: CodeFile, items: list[Node], function: Function) -> set[int]:
+    """Ids of the items that `function` reaches by the names in them."""
+    defines: dict[str, list[Node]] = {}
+    for item in items:
+        for name in _defined(source, item):
+            defines.setdefault(name, []).append(item)
+    waiting = [i for i in items if i.start_byte <= function.node.start_byte < i.end_byte]
+    reached = {item.id for item in waiting}
+    while waiting:
+        item = waiting.pop()
+        names = {source.text(node) for node in walk(item) if node.type in _NAMES}
+        if item.type.startswith("preproc_"):
+            names = set(re.findall(r"[A-Za-z_]\w*", source.text(item)))
+        for other in (other for name in names for other in defines.get(name, [])):
+            if other.id not in reached:
+                reached.add(other.id)
+                waiting.append(other)
+    return reached
+
+
+def _defined(source: CodeFile, item: Node) -> Iterator[str]:
+    """Names that an item defines; for a member defined outside its class, the class's name too."""
+    if item.type == "template_declaration":
+        for child in item.named_children:
+            if child.type in _ITEMS:
+                yield from _defined(source, child)
+        return
+    name = item.child_by_field_name("name")
+    if name is not None:
+        yield source.text(name).split("<")[0]
+    if item.type == "enum_specifier":
+        yield from (source.text(n) for n in walk(item) if n.type == "identifier")
+    kind = item.child_by_field_name("type")
+    if kind is not None and kind.child_by_field_name("body") is not None:
+        yield from _defined(source, kind)
+    for declarator in item.children_by_field_name("declarator"):
+        named = _named(declarator)
+        if named is not None:
+            inside = [n for n in walk(named) if n.type in _NAMES]
+            if named.type == "operator_name":  # reached with the types that it takes
+                inside = [n for n in walk(declarator) if n.type == "type_identifier"]
+            yield from (source.text(n) for n in inside or [named])
+
+
+def _named(declarator: Node) -> Node | None:
+    """The node of the name in a declarator; `a::b::f` is one node."""
+    node: Node | None = declarator
+    while node is not None and node.type not in _NAMED:
+        inner = node.child_by_field_name("declarator")
+        named = [child for child in node.named_children if child.type.endswith("declarator")]
+        node = inner or next(iter(named), None)
+    return node
+
+
+def _halves(text: bytes) -> bytes:
+    """The `#if` and `#endif` lines of a text whose other halves stand outside of it."""
+    open_, closing = list[bytes](), list[bytes]()
+    for line in text.splitlines():
+        word = _CONDITION.match(line)
+        if word and word[1] == b"if":
+            open_.append(line)
+        elif word and open_:
+            open_ = open_[: None if word[1] == b"el" else -1]
+        elif word:
+            closing.append(line)
+    lines = [*closing, *open_]
+    return b"\n" + b"\n".join(lines) + b"\n" if lines else b""
+
+
+def _without(source: CodeFile, dropped: list[Node]) -> str:
+    """The file's text without some items, the comments before them and empty lines in a row."""
+    content, start, parts = source.content, 0, list[bytes]()
+    for item in dropped:
+        first = item
+        while (before := first.prev_named_sibling) is not None and before.type == "comment":
+            if content[before.end_byte : first.start_byte].count(b"\n") != 1:
+                break
+            first = before
+        end = item.end_byte
+        if content[end : end + 1] == b";":
+            end += 1
+        parts.append(content[start : max(start, first.start_byte)])
+        parts.append(_halves(content[max(start, first.start_byte) : end]))
+        start = max(start, end)
+    text = b"".join((*parts, content[start:])).decode().replace("\r\n", "\n")
+    text = re.sub(r"namespace[ \w:]*\{\s*\}(?:\s*//[^\n]*)?", "", text)
+    return re.sub(r"\n(?:[ \t]*\n){2,}", "\n\n", text).strip() + "\n"

@@ -1,0 +1,230 @@
+"""C++, OpenMP and CUDA text as a tree (tree-sitter), and small questions about its nodes.
+
+CUDA's grammar reads C++ too, and has nodes for launches and `__global__`. No header is read and
+nothing is compiled. Not here: the meaning of nodes for a loop.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import takewhile
+
+import tree_sitter_cuda
+from tree_sitter import Language, Node, Parser, Tree
+
+MOST_BYTES = 200_000  # longer text is read up to here, and counts as not read whole
+_ACCESSES = frozenset({"subscript_expression", "pointer_expression", "field_expression"})
+_ATTRIBUTE = re.compile(rb"__(?:cluster_dims|block_size|maxnreg)__\s*\((?:[^()]|\([^()]*\))*\)")
+"""Attributes of kernels that the grammar does not know."""
+_NAMES = frozenset(
+    {
+        *("identifier", "field_identifier", "type_identifier"),
+        *("operator_name", "operator_cast", "destructor_name"),
+    }
+)
+_ZERO = re.compile(rb"#[ \t]*if[ \t]+0\b")
+_INK = re.compile(rb"[^\n]")
+LOOPS = frozenset({"for_statement", "for_range_loop", "while_statement", "do_statement"})
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxTree:
+    """The root of a text's tree."""
+
+    root: Node
+    complete: bool  # whether the text was read without errors
+
+
+@cache
+def _parser() -> Parser:
+    return Parser(Language(tree_sitter_cuda.language()))
+
+
+def parse(content: bytes) -> Tree:
+    """The tree of a text as it is."""
+    return _parser().parse(content)
+
+
+def tree_of(code: str) -> SyntaxTree:
+    """Parse a text. Never raises."""
+    content = code.encode("utf-8", errors="replace")
+    short = live(content[:MOST_BYTES])
+    root = parse(short).root_node
+    if root.has_error:
+        plain = _without_markers(short, root)
+        root = parse(plain).root_node if plain != short else root
+    return SyntaxTree(root, not root.has_error and len(content) <= MOST_BYTES)
+
+
+def live(content: bytes) -> bytes:
+    """The text with blanks for code under `#if 0`, and for its directives.
+
+    Not covered: `#elif` behind it, and disabled text that is no C++.
+    """
+    if not _ZERO.search(content):
+        return content
+    plain = bytearray(content)
+    for node in walk(parse(content).root_node):
+        alternative = node.child_by_field_name("alternative")
+        zero = node.type == "preproc_if" and text(node.child_by_field_name("condition")) == "0"
+        if not zero or (alternative is not None and alternative.type != "preproc_else"):
+            continue
+        live_span = [node.end_byte] * 2
+        if alternative is not None:
+            live_span = [alternative.children[0].end_byte, node.children[-1].start_byte]
+        for first, last in ((node.start_byte, live_span[0]), (live_span[1], node.end_byte)):
+            plain[first:last] = _INK.sub(b" ", plain[first:last])
+    return bytes(plain)
+
+
+def _without_markers(content: bytes, root: Node) -> bytes:
+    """The text with blanks for words like NO_INLINE in the heads of functions, and for attributes.
+
+    Such a word is a macro for a compiler, and makes the head unreadable.
+    """
+    plain = bytearray(_ATTRIBUTE.sub(lambda found: _INK.sub(b" ", found[0]), content))
+    for node in walk(root):
+        body = node.child_by_field_name("body") if node.type == "function_definition" else None
+        heads = [n for n in node.children if body is not None and n.start_byte < body.start_byte]
+        for leaf in (inner for head in heads for inner in walk(head) if not inner.child_count):
+            word = text(leaf)
+            is_marker = len(word) > 2 and "_" in word and word.isupper()  # noqa: PLR2004
+            if is_marker and "identifier" in leaf.type:
+                plain[leaf.start_byte : leaf.end_byte] = b" " * (leaf.end_byte - leaf.start_byte)
+    return bytes(plain)
+
+
+def text(node: Node | None) -> str:
+    """The node's text; "" for no node."""
+    return (node.text or b"").decode("utf-8", errors="replace") if node is not None else ""
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """A node and all its descendants in text order, without recursion, for any depth."""
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        waiting.extend(reversed(current.children))
+
+
+def bare(node: Node | None) -> Node | None:
+    """The expression inside parentheses and casts."""
+    while node is not None:
+        if node.type == "cast_expression":
+            node = node.child_by_field_name("value")
+        elif node.type == "parenthesized_expression" and node.named_child_count:
+            node = node.named_children[0]
+        elif node.type == "call_expression" and _is_cast(node):
+            node = arguments(node)[0]
+        else:
+            return node
+    return None
+
+
+def _is_cast(call: Node) -> bool:
+    """Whether a call is `static_cast<T>(x)` or `int(x)`."""
+    function = call.child_by_field_name("function")
+    if function is None or len(arguments(call)) != 1:
+        return False
+    if function.type == "template_function":
+        return text(function.child_by_field_name("name")).endswith("_cast")
+    return function.type == "primitive_type"
+
+
+def arguments(call: Node) -> list[Node]:
+    """The arguments of a call."""
+    listed = call.child_by_field_name("arguments")
+    return [child for child in listed.named_children if child.type != "comment"] if listed else []
+
+
+def called(call: Node) -> str:
+    """The name of the called function, without namespaces and template arguments; "" for none."""
+    node = call.child_by_field_name("function")
+    while node is not None and node.type in ("qualified_identifier", "template_function"):
+        node = node.child_by_field_name("name")
+    if node is None:
+        return ""
+    if node.type == "field_expression":
+        return "." + text(node.child_by_field_name("field"))
+    return text(node) if "identifier" in node.type or node.type == "primitive_type" else ""
+
+
+def root_name(node: Node | None) -> Node | None:
+    """The first name in an access, a field or an address; None where there is none."""
+    while node is not None and node.type in _ACCESSES:
+        node = bare(node.child_by_field_name("argument"))
+    return node if node is not None and node.type == "identifier" else None
+
+
+def declared_name(node: Node | None) -> str:
+    """The name that a declarator declares; "" where there is none."""
+    while node is not None:
+        if node.type in _NAMES:
+            return text(node)
+        inner = node.child_by_field_name("declarator")
+        if inner is None and node.type in ("reference_declarator", "parenthesized_declarator"):
+            inner = node.named_children[-1] if node.named_children else None
+        node = inner
+    return ""
+
+
+def statements(body: Node | None) -> list[Node]:
+    """The statements of a block, without comments and directives; a lone statement is one."""
+    if body is None:
+        return []
+    if body.type != "compound_statement":
+        return [body]
+    return [child for child in body.named_children if child.type not in ("comment", "preproc_call")]
+
+
+def stands_alone(statement: Node, sums: Collection[str] = ()) -> bool:
+    """Whether a function holds no other work than a statement: only declarations and `(void)n;`.
+
+    Statements behind it may add its `sums` to elements.
+    """
+    block = statement.parent
+    if block is None or block.parent is None or block.parent.type != "function_definition":
+        return False
+    all_of_it = statements(block)
+    at = next(k for k, part in enumerate(all_of_it) if part.id == statement.id)
+    before, after = all_of_it[:at], all_of_it[at + 1 :]
+    idle = (part.type == "declaration" or text(part).startswith("(void)") for part in before)
+    return all(idle) and all(added(part) in sums for part in after)
+
+
+def only_loop(block: Node | None) -> tuple[int, str]:
+    """The offset of the only loop of a block, and the beginning of its body."""
+    inside = statements(block)
+    if len(inside) != 1 or inside[0].type != "for_statement":
+        return -1, ""
+    body = inside[0].child_by_field_name("body")
+    first = list(takewhile(lambda statement: statement.type == "declaration", statements(body)))
+    if body is None or body.type != "compound_statement" or not first:
+        return inside[0].start_byte, "{"
+    return inside[0].start_byte, " ".join(["{", *map(short, first)])
+
+
+def added(statement: Node) -> str:
+    """The name that a statement adds to an element: `a[0] += s;`, `atomicAdd(&a[0], s);`."""
+    for child in statement.named_children[:1] if statement.type == "expression_statement" else []:
+        value = child.child_by_field_name("right") if operator(child) == "+=" else None
+        left = child.child_by_field_name("left")
+        if left is not None and left.type not in ("subscript_expression", "pointer_expression"):
+            return ""
+        passed = arguments(child) if called(child) == "atomicAdd" else []
+        value = passed[1] if len(passed) == 2 else value  # noqa: PLR2004 (where, what)
+        if value is not None and value.type == "identifier":
+            return text(value)
+    return ""
+
+
+def operator(node: Node) -> str:
+    """The operator of an assignment, of a binary or of a unary expression."""
+    return text(node.child_by_field_name("operator"))
+
+
+def short(node: Node | None, most: int = 60) -> str:
+    """The node's text in one line, cut after `most` characters."""
+    return " ".join(text(node)[: 4 * most].split())[:most]

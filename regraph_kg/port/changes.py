@@ -1,0 +1,137 @@
+"""Variables that a part of a function may change, by assignment or by passing them on.
+
+A function may change its reference parameters; an unknown function may change all its arguments.
+Not covered: references in objects that are copied.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+
+from tree_sitter import Node
+
+from regraph_kg.cpp.functions import CodeFile, declared_name
+from regraph_kg.cpp.syntax import walk
+from regraph_kg.port.names import BY_VALUE, NUMBERS, is_number
+
+_PARTS = {"subscript_expression", "field_expression", "parenthesized_expression"}
+_SEVERAL = {
+    *("argument_list", "initializer_list", "conditional_expression", "comma_expression"),
+    "parenthesized_expression",
+}
+_PLACES = {"identifier", "subscript_expression", "field_expression"}
+_HIDDEN = re.compile(
+    r"(?<![=!<>])=(?!=)|<<=|>>=|\+\+|--|\[|(?:^|[(,])\s*&(?!&)"
+    r"|\b(?:return|goto|break|continue)\b"
+)
+_WORDS = {"sizeof", "if", "while", "for", "switch"}  # words before brackets that call nothing
+
+
+class Changes:
+    """Effects that the functions and macros of a file have on their arguments."""
+
+    def __init__(self, source: CodeFile) -> None:
+        """`source` must hold all functions that are called."""
+        self._source = source
+        self._takes: dict[str, list[list[Node]]] = {}
+        self._macros: dict[str, set[str]] = {}  # the words of each macro, without its parameters
+        self._hidden = self._has_operators = False
+        pointed, references = set[str](), set[str]()
+        for node in walk(source.tree.root_node):
+            listed = node.child_by_field_name("parameters")
+            if node.type == "function_declarator" and listed is not None:
+                name = source.text(node.children[0]).split("::")[-1]
+                taken = [child for child in listed.named_children if child.type != "comment"]
+                self._takes.setdefault(name, []).append(taken)
+                # an operator, other than an assignment, may change its operands
+                if re.fullmatch(r"operator\W*[^\w=\])]", name) and not name.endswith(("++", "--")):
+                    kinds = {child.type for child in node.named_children}
+                    is_free = len(taken) > 1 or "type_qualifier" in kinds
+                    self._has_operators |= not is_free or not all(map(self._is_copy, taken))
+                references |= {declared_name(source, n) for n in taken if "&" in source.text(n)}
+            elif node.type == "pointer_expression":
+                pointed.add(source.text(node).lstrip("& ("))
+            elif node.type in ("preproc_def", "preproc_function_def"):
+                self._macro(node)
+        self._hidden |= bool(pointed & references)  # an element's address gives its neighbours'
+
+    def _is_copy(self, parameter: Node) -> bool:
+        """Whether a parameter is a copy, or is only read."""
+        text = self._source.text(parameter)
+        return "const" in text or not re.search(r"&|\.\.\.", text)
+
+    def _macro(self, node: Node) -> None:
+        name, *parameters = (self._source.text(n) for n in walk(node) if n.type == "identifier")
+        value = node.child_by_field_name("value")
+        text = self._source.text(value) if value else ""
+        words = set(re.findall(r"[A-Za-z_]\w*", text)) - {*parameters}
+        self._macros[name] = words | self._macros.get(name, set())  # of all branches of #if
+        called = set(re.findall(r"([A-Za-z_]\w*)\s*\(", text))
+        unknown = called - {*BY_VALUE, *NUMBERS, *self._macros, *_WORDS}
+        self._hidden |= bool(_HIDDEN.search(text) or unknown)
+
+    def are_hidden(self, names: Collection[str]) -> bool:
+        """Whether a macro may change something, leave a loop, or name one of `names`."""
+        return self._hidden or any(words & {*names} for words in self._macros.values())
+
+    def words(self, names: Collection[str]) -> set[str]:
+        """Words in the texts of the macros with these names."""
+        return set[str]().union(*(self._macros.get(name, ()) for name in names))
+
+    def changed_by(self, node: Node) -> Iterator[Node]:
+        """Variables that a node may change; an expression where the variable is unclear."""
+        for inner in walk(node):
+            side = {"assignment_expression": "left", "update_expression": "argument"}.get(
+                inner.type
+            )
+            target = inner.child_by_field_name(side) if side else None
+            yield from map(_base, (*([target] if target else []), *self._arguments(inner)))
+
+    def _arguments(self, node: Node) -> Iterator[Node]:
+        """Arguments that a call or a constructor may change."""
+        value = node.child_by_field_name("value")
+        if node.type in ("init_declarator", "compound_literal_expression") and value:
+            holder = node if node.type[0] == "c" else node.parent or node
+            kind = holder.child_by_field_name("type")
+            if kind is None or not is_number(self._source.text(kind)):
+                yield from _places(value)
+        if node.type == "binary_expression" and self._has_operators:
+            yield from (place for side in node.named_children for place in _places(side))
+        called = node.child_by_field_name("function")
+        arguments = node.child_by_field_name("arguments")
+        if node.type != "call_expression" or called is None or arguments is None:
+            return
+        if called.type in ("field_expression", "subscript_expression"):
+            yield called
+        items = [child for child in arguments.named_children if child.type != "comment"]
+        for place, item in enumerate(items):
+            if not self._is_copied(self._source.text(called), place, len(items)):
+                yield from _places(item)
+
+    def _is_copied(self, called: str, place: int, count: int) -> bool:
+        """Whether a function takes an argument by value, or to read."""
+        name = re.findall(r"\w*$", called.partition("<")[0])[0]
+        signatures = [take for take in self._takes.get(name, ()) if len(take) >= count]
+        if not signatures or called.startswith("std::"):
+            inside = self._macros.get(name)
+            if inside is None:
+                return name in BY_VALUE or name in NUMBERS
+            return not (inside - BY_VALUE) & (self._takes.keys() | self._macros.keys())
+        return all(self._is_copy(signature[place]) for signature in signatures)
+
+
+def _base(node: Node) -> Node:
+    """The variable of `a`, `a[i]`, `a[i].x`, `(a)`."""
+    while node.type in _PARTS:
+        node = node.child_by_field_name("argument") or node.named_children[0]
+    return node
+
+
+def _places(node: Node) -> Iterator[Node]:
+    """The parts of an argument that a reference may bind to."""
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        if current.type in _SEVERAL:
+            waiting += current.named_children
+        elif current.type in _PLACES:
+            yield current

@@ -1,0 +1,214 @@
+"""A file's functions and constants as device code; the function that does the work is the kernel.
+
+Not covered: names that macros make.
+"""
+
+import re
+
+from tree_sitter import Node
+
+from regraph_kg.cpp.edits import Edits
+from regraph_kg.cpp.functions import CodeFile, Function
+from regraph_kg.cpp.syntax import walk
+from regraph_kg.port.containers import Containers, FunctionContainers
+from regraph_kg.port.host import declared
+from regraph_kg.port.names import ALGORITHMS, UnportableError, rename
+
+_MOST_LOCAL_BYTES = 8192
+"""Limit for a function's local arrays: a GPU thread has a small and slow stack."""
+_SIZES = {"char": 1, "bool": 1, "short": 2, "int": 4, "float": 4, "double": 8, "long": 8}
+_LARGEST_ELEMENT = 16
+_ITEMS = {
+    "function_definition",
+    "declaration",
+    "using_declaration",
+    "static_assert_declaration",
+    "type_definition",
+    "field_declaration",
+}
+_KEPT = re.compile(r"\b(?:static|thread_local)\b")
+_FIXED = re.compile(r"\b(?:const|constexpr)\b")
+
+
+def work_name(function: Function) -> str:
+    """The port's name of a work function that returns a value; the entry has its old name.
+
+    A function in a namespace keeps its name.
+    """
+    return function.qualified if function.scope else f"{function.name}_work"
+
+
+def on_device(source: CodeFile, work: Function, containers: Containers, constants: set[str]) -> str:
+    """The file's text for the device. Raises `UnportableError`."""
+    edits = Edits()
+    for owner in containers.owners.values():
+        _require_fit(owner.function)
+        containers.rewrite(owner, edits)
+        is_work = owner.function.node.start_byte == work.node.start_byte
+        taken = [text for _, text in owner.declarations(constants if is_work else ())]
+        _head(owner, ", ".join(taken), edits, containers.kernel if is_work else "")
+    starts = {owner.function.node.start_byte for owner in containers.owners.values()}
+    passed = {source.text(n) for n in walk(source.tree.root_node) if _is_passed(source, n)}
+    for node in _items(source.tree.root_node):
+        if node.type == "function_definition" and node.start_byte not in starts:
+            place = "__host__ __device__ " if _is_member(node) else "__device__ "
+            edits.replacements.append((node.start_byte, _attributes_end(node), place))
+        elif node.type == "type_definition":
+            _typedef(source, node, edits)
+        elif node.type in ("declaration", "field_declaration"):
+            _declaration(source, node, edits, passed)
+        elif node.type == "static_assert_declaration":
+            edits.put(node, "")
+        elif node.type == "using_declaration" and "namespace" in source.text(node):
+            raise UnportableError(f"{source.text(node)} hides which names are of std")
+    used = rename(source, source.tree.root_node, edits)
+    return "\n".join([*(ALGORITHMS[name] for name in sorted(used)), edits.applied(source.content)])
+
+
+def _items(root: Node) -> list[Node]:
+    """Declarations outside of functions, and methods in classes."""
+    items, end = list[Node](), 0
+    for node in walk(root):
+        is_inside = node.start_byte < end
+        is_function = node.type == "function_definition"
+        if node.type in _ITEMS and (not is_inside or (is_function and _is_member(node))):
+            items.append(node)
+        if is_function and not is_inside:
+            end = node.end_byte
+    return items
+
+
+def _is_passed(source: CodeFile, node: Node) -> bool:
+    """Whether a name is passed to a function, which may take it by reference."""
+    above = node.parent if node.type == "identifier" else None
+    called = above.prev_sibling if above is not None and above.type == "argument_list" else None
+    return called is not None and not source.text(called).startswith("std::")
+
+
+def _is_member(node: Node) -> bool:
+    return node.parent is not None and node.parent.type == "field_declaration_list"
+
+
+def _head(owner: FunctionContainers, taken: str, edits: Edits, kernel: str) -> None:
+    """Edit a function's head; the head of work that returns nothing becomes the kernel's."""
+    function = owner.function
+    listed = function.declarator.child_by_field_name("parameters")
+    name = function.declarator.child_by_field_name("declarator")
+    if listed is None or name is None:
+        raise UnportableError(f"{function.name} is not declared in a way that is understood")
+    above, start = function.node.parent, function.node.start_byte
+    if above is not None and above.type == "linkage_specification":  # `extern "C"` before it
+        start = above.start_byte
+    if kernel and returns_nothing(owner):
+        text = f"__global__ void {kernel}({taken})"
+        edits.replacements.append((start, function.declarator.end_byte, text))
+        return
+    edits.replacements.append((start, _attributes_end(function.node), "__device__ "))
+    if kernel and not function.scope:
+        edits.put(name, work_name(function))
+    if owner.parameters or owner.scratch:
+        edits.put(listed, f"({taken})")
+
+
+def returns_nothing(owner: FunctionContainers) -> bool:
+    """Whether a function returns nothing, or a vector that has become a parameter."""
+    function = owner.function
+    kind = function.node.child_by_field_name("type")
+    is_void = kind is not None and function.source.text(kind) == "void"
+    plain = function.node.child_by_field_name("declarator")
+    is_plain = plain is not None and plain.id == function.declarator.id
+    return (is_void and is_plain) or any(vector.is_result for vector in owner.scratch)
+
+
+def _attributes_end(node: Node) -> int:
+    """The offset behind attributes such as `[[nodiscard]]`, which must not follow `__device__`."""
+    first = next(child for child in node.children if child.type != "attribute_declaration")
+    return first.start_byte
+
+
+def _declaration(source: CodeFile, node: Node, edits: Edits, passed: set[str]) -> None:
+    """Edit a constant, or a function's declaration."""
+    text = source.text(node)
+    inside = {inner.type for inner in walk(node)}
+    if _is_member(node):
+        if "array_declarator" in inside and _KEPT.search(text):
+            raise UnportableError(f"{text[:50]}: a table in a struct")
+        return
+    if "function_declarator" in inside and "init_declarator" not in inside:
+        if "std::" in text:
+            edits.put(node, "")
+        else:
+            edits.insert(node.start_byte, "__device__ ")
+        return
+    if not _FIXED.search(text):
+        raise UnportableError(f"{text[:50]}: a global variable")
+    is_limit = "numeric_limits" in text or "constexpr" in text
+    if "lambda_expression" in inside or ("call_expression" in inside and not is_limit):
+        raise UnportableError(f"{text[:50]}: a constant that is computed before main")
+    if {"array_declarator", "initializer_list"} & inside or passed & {*declared(source, node)}:
+        edits.insert(node.start_byte, "__device__ ")
+
+
+def _typedef(source: CodeFile, node: Node, edits: Edits) -> None:
+    """Replace `typedef struct { .. } P;` by `struct P { .. };`."""
+    kind, name = node.child_by_field_name("type"), node.child_by_field_name("declarator")
+    body = kind.child_by_field_name("body") if kind else None
+    named = kind.child_by_field_name("name") if kind else None
+    if kind is None or name is None or body is None or kind.type != "struct_specifier":
+        return
+    if name.type == "type_identifier" and source.text(named or name) == source.text(name):
+        edits.replacements.append(
+            (node.start_byte, body.start_byte, f"struct {source.text(name)} ")
+        )
+        edits.replacements.append((body.end_byte, node.end_byte, ";"))
+
+
+def _require_fit(function: Function) -> None:
+    """Raise `UnportableError` for static variables, recursion and large local arrays."""
+    source, total = function.source, 0
+    for node in walk(function.body):
+        if node.type == "declaration":
+            head = source.text(node).split("=")[0]
+            is_fixed = _FIXED.search(head) and not any(
+                n.type == "call_expression" for n in walk(node)
+            )
+            if _KEPT.search(head) and not is_fixed:
+                raise UnportableError(f"{function.name} has a static variable")
+            total += _local_bytes(source, node)
+        called = node.child_by_field_name("function") if node.type == "call_expression" else None
+        if called is not None and source.text(called).split("::")[-1] == function.name:
+            raise UnportableError(f"{function.name} calls itself: a GPU's stack is small")
+    if total > _MOST_LOCAL_BYTES:
+        raise UnportableError(
+            f"{function.name} has {total} bytes of arrays of its own: a GPU's stack is small"
+        )
+
+
+def _local_bytes(source: CodeFile, node: Node) -> int:
+    """Rough size of a declaration's arrays. Raises `UnportableError` for an unknown extent."""
+    kind = node.child_by_field_name("type")
+    words = source.text(kind).split() if kind else []
+    element_bytes = max((_SIZES.get(word, 0) for word in words), default=0) or _LARGEST_ELEMENT
+    total = 0
+    for declarator in node.children_by_field_name("declarator"):
+        elements = 0
+        for inner in walk(declarator):
+            size = inner.child_by_field_name("size") if inner.type == "array_declarator" else None
+            if size is not None:
+                elements = max(1, elements) * _extent(source, size)
+        total += elements * element_bytes
+    return total
+
+
+def _extent(source: CodeFile, size: Node) -> int:
+    """An array's extent: a number, or a constant of the file."""
+    text = source.text(size)
+    if text.isdigit():
+        return int(text)
+    file_text = source.content.decode()
+    match = re.search(
+        rf"(?:#[ \t]*define[ \t]+{re.escape(text)}[ \t]+|\b{re.escape(text)} = )(\d+)\b", file_text
+    )
+    if match is None:
+        raise UnportableError(f"an array of {text[:40]} elements: nobody knows how large that is")
+    return int(match[1])

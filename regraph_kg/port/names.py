@@ -1,0 +1,173 @@
+"""Names of the standard library in device code: kept, renamed, or refused.
+
+Not covered: names that `using namespace std` brings; the compiler refuses what does not run there.
+"""
+
+import itertools
+import re
+from collections.abc import Collection
+from pathlib import Path
+
+from tree_sitter import Node
+
+from regraph_kg.cpp.edits import Edits
+from regraph_kg.cpp.functions import CodeFile
+from regraph_kg.cpp.syntax import walk
+from regraph_kg.evaluation.problem.rewrite import LIBM
+
+# algorithms.cuh defines the library's algorithms for the device: behind each line `//: NAME`
+# stands what NAME needs.
+_, *_PARTS = re.split(
+    r"^//: (\w+)\n", Path(__file__).with_name("algorithms.cuh").read_text("utf-8"), flags=re.M
+)
+ALGORITHMS = {
+    name: f"{text.strip()}\n" for name, text in zip(_PARTS[::2], _PARTS[1::2], strict=True)
+}
+_MATHS = {*LIBM, "abs", "isnan", "isinf", "isfinite", "signbit"} - {"frexp", "modf", "nextafter"}
+_TYPES = (
+    "size_t ptrdiff_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t"
+    " uintptr_t"
+)
+BY_VALUE = frozenset({*_MATHS, "min", "max", "std_min", "std_max"})
+"""Functions that write none of their arguments."""
+_AS_IT_IS = frozenset({*_MATHS, *_TYPES.split()})
+RENAMED = frozenset({"memcpy", "memset"})
+"""Functions that the device has outside of std; they change what their pointers point to."""
+NUMBERS = frozenset(f"{_TYPES} auto bool char double float int long short signed unsigned".split())
+"""Words of arithmetic types, and `auto`."""
+_LIMIT = re.compile(r"std::numeric_limits<\s*([\w ]+?)\s*>::(\w+)\s*\(\s*\)")
+_LIMITS = {
+    ("double", "max"): "DBL_MAX",
+    ("double", "lowest"): "(-DBL_MAX)",
+    ("double", "min"): "DBL_MIN",
+    ("double", "epsilon"): "DBL_EPSILON",
+    ("double", "infinity"): "double(INFINITY)",
+    ("float", "max"): "FLT_MAX",
+    ("float", "lowest"): "(-FLT_MAX)",
+    ("float", "min"): "FLT_MIN",
+    ("float", "epsilon"): "FLT_EPSILON",
+    ("float", "infinity"): "INFINITY",
+    ("int", "max"): "INT_MAX",
+    ("int", "min"): "INT_MIN",
+    ("int", "lowest"): "INT_MIN",
+    ("unsigned int", "max"): "UINT_MAX",
+    ("long long", "max"): "LLONG_MAX",
+    ("long long", "min"): "LLONG_MIN",
+    ("size_t", "max"): "SIZE_MAX",
+    ("std::size_t", "max"): "SIZE_MAX",
+}
+_OF_CUDA = re.compile(
+    r"u?(?:char|short|int|long|longlong)[1-4]|(?:float|double)[1-4]|dim3|u?(?:ll)?(?:min|max)"
+    r"|(?:rsqrt|rcbrt|sincos|sinpi|cospi|exp10|rhypot|erfinv|erfcinv|erfcx|normcdf|fdivide)f?"
+    r"|mul24|mulhi|[jy][01n]"
+)
+_DEFINED = {("identifier", "function_declarator"), ("type_identifier", "struct_specifier")}
+"""A node that is the name in a declaration of a function or struct, and the node around it."""
+_REFUSED_NODES = {
+    "new_expression": "new: it allocates",
+    "delete_expression": "delete: it frees",
+    "throw_statement": "throw: a GPU has no exceptions",
+    "try_statement": "try: a GPU has no exceptions",
+    "raw_string_literal": "a raw string: its lines may change",
+    "asm_declaration": "asm: it is of another machine",
+    "gnu_asm_expression": "asm: it is of another machine",
+}
+_REFUSED_NAMES = {
+    **dict.fromkeys(("malloc", "calloc", "realloc", "free", "alloca"), "it allocates or frees"),
+    **dict.fromkeys(("qsort", "bsearch", "qsort_r"), "a GPU does not have it"),
+    **dict.fromkeys(("rand", "srand", "abort", "exit", "getenv"), "a GPU does not have it"),
+    "_Float16": "a GPU has another type",
+}
+
+
+class UnportableError(Exception):
+    """Serial code cannot be ported; the error's text is the reason, in one line."""
+
+
+def fresh(name: str, taken: Collection[str]) -> str:
+    """A name for the port, with a number behind it where the code has the name."""
+    numbered = (f"{name}_{number}" for number in itertools.count(2))
+    return next(option for option in itertools.chain((name,), numbered) if option not in taken)
+
+
+def is_number(kind: str) -> bool:
+    """Whether a type is arithmetic, or `auto`."""
+    return set(re.findall(r"\w+", kind)) - {"const", "constexpr", "std"} <= NUMBERS
+
+
+def is_integer(kind: str) -> bool:
+    """Whether a type is an integer type."""
+    return is_number(kind) and not re.search(r"\b(?:auto|float|double|bool)\b|[&*]", kind)
+
+
+def rename(source: CodeFile, node: Node, edits: Edits) -> set[str]:
+    """Rename the library's names in a node for the device; returns the algorithms it uses.
+
+    Raises `UnportableError`.
+    """
+    used, written = set[str](), bytearray(len(source.content))
+    for first, last, _ in edits.replacements:
+        written[first:last] = b"x" * (last - first)
+    for inner in walk(node):
+        if inner.type in _REFUSED_NODES:
+            raise UnportableError(_REFUSED_NODES[inner.type])
+        text = source.text(inner) if inner.type in ("identifier", "primitive_type") else ""
+        is_field = inner.parent is not None and inner.parent.type == "field_expression"
+        if text in _REFUSED_NAMES and not is_field:
+            raise UnportableError(f"{text}: {_REFUSED_NAMES[text]}")
+        if inner.type in ("sized_type_specifier", "primitive_type") and "long double" in (
+            source.text(inner)
+        ):
+            raise UnportableError("long double: a GPU has no such type")
+        is_defined = (inner.type, inner.parent and inner.parent.type) in _DEFINED
+        is_new = is_defined and not written[inner.start_byte]
+        if is_new and _OF_CUDA.fullmatch(source.text(inner)):
+            raise UnportableError(f"{source.text(inner)}: CUDA has something of that name")
+        if inner.type == "qualified_identifier" and not written[inner.start_byte]:
+            used |= _qualified(source, inner, edits)
+        elif inner.type == "preproc_arg":
+            used |= _in_macro(source, inner, edits)
+    return used
+
+
+def _qualified(source: CodeFile, node: Node, edits: Edits) -> set[str]:
+    """Rename one `std::` name; returns the algorithm that it is, if any."""
+    text = source.text(node)
+    if not text.startswith("std::"):
+        return set()
+    unqualified = text.removeprefix("std::")
+    name = re.split(r"[<:\s]", unqualified)[0]
+    if node.parent and node.parent.type == "using_declaration" and name not in _AS_IT_IS:
+        raise UnportableError(f"{source.text(node.parent)} hides which names are of std")
+    if name in ALGORITHMS and (unqualified == name or name in BY_VALUE):
+        edits.put(node, f"std_{unqualified}")
+        return {name}
+    if name in RENAMED:
+        edits.put(node, name)
+    elif name == "numeric_limits":
+        _limit(source, node, edits)
+    elif name not in _AS_IT_IS:
+        raise UnportableError(f"std::{name} does not run on a GPU")
+    return set()
+
+
+def _in_macro(source: CodeFile, node: Node, edits: Edits) -> set[str]:
+    """Rename the `std::` names in a macro's text; returns the algorithms among them."""
+    text = source.text(node)
+    names = set(re.findall(r"\bstd::(\w+)", text))
+    used = names & ALGORITHMS.keys()
+    for name in sorted(names - used - _AS_IT_IS):
+        raise UnportableError(f"std::{name} does not run on a GPU")
+    if used:
+        edits.put(node, re.sub(rf"\bstd::({'|'.join(used)})\b", r"std_\1", text))
+    return used
+
+
+def _limit(source: CodeFile, node: Node, edits: Edits) -> None:
+    is_call = node.parent is not None and _LIMIT.fullmatch(source.text(node.parent))
+    call = node.parent if node.parent and is_call else node
+    match = _LIMIT.fullmatch(source.text(call))
+    constant = _LIMITS.get((match[1], match[2])) if match else None
+    if constant is None:
+        raise UnportableError(f"{source.text(call)[:60]} has no name on a GPU")
+    edits.put(call, constant)

@@ -1,1 +1,0 @@
-"""Facts of code, read from its tokens and its syntax tree."""

@@ -1,0 +1,113 @@
+"""Loops are called independent only where that is proven, and dependent only where it is sure."""
+
+import pytest
+
+from regraph_kg.cpp.facts import facts_of
+from regraph_kg.cpp.loop_facts import LoopFacts
+from regraph_kg.search.fit.predicate import is_parallel, shareable
+
+PARAMETERS = "const double* x, double* y, double** r, const int* k, int n, int m, int hop"
+LOOP = "for (int i = 1; i < n; ++i)"
+ROWS = "for (int j = 0; j < n; ++j) row[j] = 0.5 * (row[j] + prev[j]);"
+HELPERS = """
+static int state = 1;
+static int next() { state = state * 3; return state; }
+static double twice(double v) { double t = v; t += v; return t; }
+static double dot(const double* a, int n) { double s = 0; s += a[n]; return s; }
+static void relax(double* r, const double* up) { r[0] = r[0] + up[0]; }
+"""
+
+
+def loops(code: str, before: str = "") -> tuple[LoopFacts, ...]:
+    facts = facts_of(f"{before} void f({PARAMETERS}) {{ {code} }}")
+    assert facts.read_whole
+    return tuple(loop for loop in facts.loops if loop.function == "f")
+
+
+@pytest.mark.parametrize(
+    ("code", "carries"),
+    [
+        (
+            "for (int d = 1; d < n; ++d) for (int i = n - 1; i >= d; --i) y[i] += y[i - d];",
+            "unknown",
+        ),
+        ("for (int k = 1; k < m; ++k) for (int i = k; i < n; ++i) y[i] -= y[i - k];", "unknown"),
+        ("for (int i = 1; i < n; ++i) y[2 * i] = y[i] + 1;", "unknown"),
+        ("for (int i = n; i > 0; --i) y[i] = y[2 * i] + y[2 * i + 1];", "unknown"),
+        ("for (int i = 0; i < n; ++i) y[i] = y[i + m + 1] * 2;", "unknown"),
+        ("for (int i = 0; i < n; ++i) y[m * n + i] = y[i - 1];", "unknown"),
+        ("int h = n / 2; for (int i = 0; i + 1 < h; ++i) y[i] = y[h + i + 1];", "no"),
+        ("for (int i = 1; i < n; ++i) y[2 * n + i] = y[i] - y[n + i - 1];", "no"),
+        ("for (int i = 1; i < n; i += 2) y[i] = y[i - 1] + y[i + 1];", "no"),
+        ("for (int j = 1; j < n; ++j) for (int i = 1; i < n; ++i) y[j*n+i] = y[j*n-n+i];", "no"),
+        ("for (double* p = y; p < y + n; ++p) *p *= 2;", "no"),
+        ("for (double* p = y + 1; p < y + n; ++p) *p = p[-1];", "yes"),
+        ("for (double* p = y + 1; p < y + n; ++p) *p = y[m];", "unknown"),
+        ("for (int i = 0; i < n / 2; ++i) std::swap(y[i], y[n - 1 - i]);", "unknown"),
+    ],
+)
+def test_the_last_loop_carries_a_dependence_or_not(code: str, carries: str) -> None:
+    assert (loops(code)[-1].carries, loops(code)[-1].reduces) == (carries, ())
+
+
+@pytest.mark.parametrize(
+    ("body", "carries"),
+    [
+        ("for (int j = 0; j < m; ++j) y[i * hop + j] = x[j];", "unknown"),
+        ("for (int j = 0; j < 3; ++j) y[2 * i + j] = x[j];", "unknown"),
+        ("for (int j = 0; j < 2; ++j) y[2 * i + j] = x[j];", "no"),
+        ("for (int j = 0; j <= i; ++j) y[i * n + j] = 0;", "no"),
+        ("int h = std::min(i + 4, m); for (int j = 0; j < h; ++j) y[i * m + j] = 0;", "no"),
+        (f"auto row = y + i * n; auto prev = y + (i - 1) * n; {ROWS}", "yes"),
+        (f"double* row = r[i]; const double* prev = r[i - 1]; {ROWS}", "yes"),
+        (f"double *row, *prev; row = y + i * n; prev = row - n; {ROWS}", "yes"),
+        (f"double* row = next(); {ROWS.replace('prev', 'x')}", "unknown"),
+        (f"double row[9]; {ROWS.replace('prev', 'x')}", "no"),
+        (f"double* row = new double[n]; {ROWS.replace('prev', 'x')}", "no"),
+        ("A(i, 0) = 2 * A(i - 1, 0);", "unknown"),
+        ("v.at(i) = 2 * v.at(i - 1);", "unknown"),
+        ("y[i] = twice(x[i]);", "no"),
+        ("y[i] = dot(x, i);", "no"),
+        ("y[i] = next();", "unknown"),
+        ("y[i] = elsewhere(x[i]);", "unknown"),
+        ("relax(y + i, y + i - 1);", "unknown"),
+        ("total.add(x[i]);", "unknown"),
+        ("std::cout << x[i];", "yes"),
+        ("auto g = [&](int q) { return x[q]; }; y[i] = g(i);", "no"),
+        ("auto g = [&](int q) { y[q] = y[q - 1]; }; g(i);", "unknown"),
+        ("double a = x[i], b = x[i - 1]; if (a > b) std::swap(a, b); y[i] = a;", "no"),
+        (
+            "std::vector<double> t; t.push_back(x[i]); std::sort(t.begin(), t.end()); y[i]=t[0];",
+            "no",
+        ),
+        ("y[i] = x[s]; s += 3;", "unknown"),
+        ("if (x[i] > 0) { ++i; continue; } y[i] = 1;", "unknown"),
+    ],
+)
+def test_an_outer_loop_carries_a_dependence_or_not(body: str, carries: str) -> None:
+    assert loops(f"int s = 0; {LOOP} {{ {body} }}", HELPERS)[0].carries == carries
+
+
+@pytest.mark.parametrize(
+    ("loop", "parallel", "shared"),
+    [
+        ("for (int i = 0; i < n; ++i) y[i] = x[i];", True, True),
+        ("for (const double* p = x; p < x + n; ++p) s += *p;", True, True),
+        ("for (int i = 0; i + 4 <= n; i += 4) y[i] = x[i];", True, False),
+        ("for (double t = 0; t < n; t += 0.5) s += t;", True, False),
+        ("for (int i = 0, j = 1; i < n; ++i) y[i] = x[i];", True, False),
+        ("for (int i = 0; i < n && x[i] > 0; ++i) y[i] = 1;", None, False),
+        ("for (int i = 0; x[i] != 0; ++i) y[i] = 1;", None, False),
+        ("for (int i = 1; i * i <= n; ++i) y[i] = 1;", None, False),
+        ("for (int i = 1; i < n; i *= 2) s += x[i];", None, False),
+        ("int i = 0; while (i < n) { y[i] = x[i]; ++i; }", None, False),
+        ("for (int i = 0; i < n; ++i) { if (x[i] < 0) throw 1; y[i] = 1; }", None, False),
+        ("for (int i = 0; i < n; ++i) for (int j = 0; j < n; ++j) if (k[j]) return;", None, False),
+        ("for (int i = 0; i < n; ++i) if (x[i] > 0) s = i;", None, False),
+        ("for (int i = 0; i < n; ++i) y[k[i]] += x[i];", True, False),
+        ("for (int i = 0; i < n; ++i) p.s += x[i];", True, False),
+    ],
+)
+def test_a_loop_can_be_dealt_out_or_not(loop: str, parallel: bool | None, shared: bool) -> None:
+    one = loops(f"double s = 0; {loop}")[0]
+    assert (is_parallel(one), shareable(one)) == (parallel, shared)
