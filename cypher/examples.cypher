@@ -1,5 +1,5 @@
 // Examples of one transition, most similar first if `vector` is given, those without one last; those
-// without code last; then best first: by what they gained on the device where they are verified there,
+// best first: by what they gained on the device where they are verified there,
 // else by their latest measurement, and last what no clock can have measured. One that another writer takes away meanwhile is there in part: see
 // `Example.is_complete`.
 // Parameters: source, target, property, vector (null = none), device ('' = any), exclude_problem (null =
@@ -10,7 +10,7 @@ WHERE $exclude_problem IS NULL OR r.problem <> $exclude_problem
 WITH s, d, r, vector.similarity.cosine(r[$property], $vector) AS score,
      [i IN range(0, coalesce(size(r.verified_on), 0) - 1) WHERE r.verified_on[i] = $device] AS here
 WITH *, coalesce(r.effects[head(here)], r.effect, 0.0) AS effect
-ORDER BY score IS NULL, score DESC, r.disclosed IS NOT NULL, size(here) DESC, r.verified DESC,
+ORDER BY score IS NULL, score DESC, size(here) DESC, r.verified DESC,
          r.learner IS NOT NULL, CASE WHEN effect > 1.0e6 THEN 0.0 ELSE effect END DESC, r.id
 LIMIT $limit
 RETURN s.id AS source, d.id AS target, score,

@@ -2,7 +2,7 @@
 // without, with their code before without, then the newest. Answers without code are none of a pair,
 // and what was declined or left unchanged was not tried.
 // Parameters: pair (Edge id), exclude_problem (null = none), limit.
-// Columns: outcome, diagnosis, problem, code, model, before (the code; null or '' = not disclosed).
+// Columns: outcome, diagnosis, problem, code, model, before (the code).
 MATCH (f:Failure {pair: $pair})
 WHERE ($exclude_problem IS NULL OR f.problem <> $exclude_problem)
   AND NOT f.outcome IN ['parse_failed', 'declined', 'unchanged']

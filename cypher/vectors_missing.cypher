@@ -1,10 +1,9 @@
-// Texts and codes of examples without a vector. Where only statistics are disclosed, there is
-// nothing to embed.
+// Texts and codes of examples without a vector.
 // Parameters: rows [{source, target}].
 // Columns: source, target, id, name, definition, label, reasoning, detail, before.
 UNWIND $rows AS row
 MATCH (:Technique {id: row.source})-[r:TRANSITION]->(d:Technique {id: row.target})
-WHERE r.embedding IS NULL AND coalesce(r.disclosed, '') <> 'statistics'
+WHERE r.embedding IS NULL
 RETURN row.source AS source, row.target AS target, r.id AS id, d.name AS name,
        d.definition AS definition, r.original_label AS label, r.reasoning AS reasoning,
        r.detail AS detail, r.before AS before

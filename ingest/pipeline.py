@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 from regraph_kg.errors import BadInput
 from regraph_kg.ingest.cascade import Cascade, CodeReader, by_code
-from regraph_kg.ingest.disclose import statistics_of
 from regraph_kg.ingest.plan import plan
 from regraph_kg.ingest.read import Accepted, Rejected
 from regraph_kg.models.graph import MergeCounts, MergePlan
 from regraph_kg.models.technique import Technique, Vocabulary
-from regraph_kg.models.trajectory import Disclosure, Trajectory
+from regraph_kg.models.trajectory import Trajectory
 
 if TYPE_CHECKING:  # only wiring knows a store
     from regraph_kg.backends.store import GraphStore
@@ -72,14 +71,10 @@ def portions(
     lines: Iterable[Accepted | Rejected],
     cascade: Cascade,
     *,
-    disclose: Disclosure = "code",
     read: CodeReader | None = None,
     batch_lines: int = BATCH_LINES,
 ) -> Iterator[Portion]:
-    """The plans of `lines`, batch by batch, ready to be merged into any store.
-
-    Of each trajectory only what `disclose` allows is in it. Names are held against code by `read`.
-    """
+    """The plans of `lines`, batch by batch; names are held against code by `read`."""
     # Once: the same new technique in two lines must not differ by its date.
     created = datetime.now(UTC).isoformat(timespec="seconds")
     for batch in _batches(lines, batch_lines):
@@ -90,7 +85,7 @@ def portions(
                 continue
             # One bad line stops no other.
             try:
-                found = planned(line.trajectory, cascade, disclose, read, created)
+                found = planned(line.trajectory, cascade, read, created)
             except BadInput as error:
                 batch[place] = Rejected(line.line, str(error))
                 continue
@@ -100,23 +95,14 @@ def portions(
 
 
 def planned(
-    trajectory: Trajectory,
-    cascade: Cascade,
-    disclose: Disclosure,
-    read: CodeReader | None,
-    created: str,
+    trajectory: Trajectory, cascade: Cascade, read: CodeReader | None, created: str
 ) -> MergePlan:
-    """The plan of a trajectory.
-
-    Raises `BadInput` where its names may not be told and are not known.
-    """
+    """The plan of a trajectory. Raises `BadInput` where its names do not fit the vocabulary."""
     known = cascade.vocabulary.known
     labels = cascade.relabel(trajectory)
     # Names first: code decides only between what they leave open, or contradicts them.
     if read is not None:
         labels = by_code(labels, trajectory, known, read)
-    if disclose == "statistics" and trajectory.disclosed == "code":
-        trajectory, labels = statistics_of(trajectory, labels, known)
     return plan(trajectory, labels.steps, labels.failures, known, created, labels.coined)
 
 

@@ -18,7 +18,6 @@ import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from regraph_kg.errors import BadInput, file_errors
-from regraph_kg.models.trajectory import Disclosure
 
 Origin = Literal["flags", "environment", "folder", "user", "default"]
 """The place a setting came from: all but "folder" are the user's own word."""
@@ -66,8 +65,6 @@ class Settings(BaseModel):
     Not from the current folder's file: who answers there gets the token, and runs code here."""
     corpus: Path | None = None
     """Folder with problems/, trajectories/, recorded/ and techniques.json; None: the shipped."""
-    disclose: Disclosure = "code"
-    """What of a trajectory enters the graph: "code" (all) or "statistics" (docs/curation.md)."""
     model: str = "recorded"
     """"recorded", "ollama:NAME", "openai:NAME" or "batch:FOLDER"."""
     ollama_url: str = "http://127.0.0.1:11434"
@@ -124,13 +121,6 @@ def read_settings(**flags: object) -> Settings:
         raise BadInput(
             f"{FILE} of this folder names workers {values['workers']!r}, who would get this user's"
             f" token and run code here: {_trusted('workers')}"
-        )
-    # a project's folder may tell less of the user's sources, never more
-    wider = origins.get("disclose") == "folder" and values["disclose"] == "code"
-    if wider and layers["user"].get("disclose") == "statistics":
-        raise BadInput(
-            f'{FILE} of this folder says disclose "code", your own settings "statistics", which'
-            f" tells less: {_trusted('disclose')}"
         )
     try:
         return Settings.model_validate(values | {"origins": origins})

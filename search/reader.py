@@ -127,8 +127,6 @@ def _distinct(examples: tuple[Example, ...]) -> tuple[Example, ...]:
     """The first of those that lead from the same code to the same code; none that hides it."""
     distinct: dict[tuple[str, str], Example] = {}
     for example in examples:
-        if example.disclosed != "code":
-            continue
         distinct.setdefault((example.before, example.after), example)
     return tuple(distinct.values())
 

@@ -103,7 +103,7 @@ class Evidence:
         return replace(self, measurements=tuple(steps), failures=tuple(tried.values()))
 
     def may_be_same(self, other: "Evidence") -> bool:
-        """Whether it may be the same trajectory: a partly disclosed one only claims to be."""
+        """Whether it may be the same trajectory."""
         return self.problem == other.problem and (
             (self.path[0], len(self.path)) == (other.path[0], len(other.path))
         )
@@ -145,7 +145,6 @@ def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]
         "ref": trajectory.ref,
         "problem": trajectory.problem,
         "target": trajectory.target,
-        "disclosed": None if trajectory.disclosed == "code" else trajectory.disclosed,
         **trajectory.source.model_dump(include=_SOURCE),
         "learner": evidence.learner,
         "steps": len(trajectory.steps),
@@ -180,7 +179,6 @@ def example(
         "problem": node["problem"],
         "before": (steps["codes"][at - 1] if at else steps["serial"]) or None,
         "after": steps["codes"][at] or None,
-        "disclosed": node.get("disclosed"),
         "reasoning": steps["reasonings"][at],
         "detail": steps["details"][at],
         "original_label": steps["labels"][at],
@@ -205,8 +203,6 @@ def trajectory(
             "ref": node.get("ref"),
             "target": node["target"],
             "problem": node["problem"],
-            "disclosed": node.get("disclosed") or "code",
-            "content": node["id"] if node.get("disclosed") else None,
             "serial": steps["serial"],
             "source": {name: node[name] for name in _SOURCE}
             | {"learned": evidence.learner is not None},

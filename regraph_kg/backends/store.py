@@ -120,8 +120,8 @@ class GraphStore(OnBolt):
     def merge(self, plans: Sequence[MergePlan]) -> MergeCounts:
         """Merge trajectories in one transaction: each wholly, at most once, whoever else writes.
 
-        A known trajectory adds only measurements and failures whose key is new, and keeps its
-        disclosure. `MergeCounts.conflicts` refuses a `ref` of other content and a trajectory that
+        A known trajectory adds only measurements and failures whose key is new.
+        `MergeCounts.conflicts` refuses a `ref` of other content and a trajectory that
         cannot have the content that it claims; the rest of the batch goes on. A technique that
         neither the store nor the plans know fails the whole batch.
         """
@@ -230,7 +230,7 @@ class GraphStore(OnBolt):
     ) -> tuple[Example, ...]:
         """Examples of one transition, best first.
 
-        Order: similarity to `near` if given (exact; those without a vector last), disclosed code,
+        Order: similarity to `near` if given (exact; those without a vector last),
         verified on `device`, verified anywhere, given before learned, effect (there, else the
         latest), id. `BadInput` for a vector of another space.
         """
@@ -264,7 +264,7 @@ class GraphStore(OnBolt):
             KnownFailure(**row | {"outcome": Outcome(row["outcome"])})
             for row in rows
             if row["before"]
-        )  # else the code is not disclosed, nor what failed there
+        )
 
     @in_one_read
     def nearest(
@@ -291,10 +291,9 @@ class GraphStore(OnBolt):
     ) -> Iterator[EmbeddingProgress]:
         """Give a vector to every example that has none; the first ones decide the graph's space.
 
-        Code or text that is not disclosed gets none. New examples have none before this call. An
-        unfinished call loses nothing and is made again. `BadInput` for another space than the
-        graph's, unless `change`: its vectors are cleared first, and meanwhile only what has a new
-        vector is found by one.
+        New examples have none before this call. An unfinished call loses nothing and is made again.
+        `BadInput` for another space than the graph's, unless `change`: its vectors are cleared
+        first, and meanwhile only what has a new vector is found by one.
         """
         return vectors.embed_examples(self._bolt, space, embed, change=change)
 

@@ -1,8 +1,7 @@
 """Writes facts in one transaction each: merges and a rebuild; NEXT follows by addition.
 
 Only the transaction that created a trajectory's node writes its steps; a later sender adds only
-measurements and failures. A partly disclosed trajectory names its own content; a contradicting one
-is refused.
+measurements and failures. A contradicting one is refused.
 
 NEXT rows are linear sums of what trajectories contribute (`statistics.contribution`), so that a
 merge adds, and no order of writers matters (ADR 0035). Locks are taken in this order, in each
@@ -156,7 +155,6 @@ def _recognize(
     """The batch's additions to the known trajectories `rows`, and the counts of these."""
     additions: list[Addition] = []
     refused: dict[str, str] = {}
-    otherwise = 0
     for row in rows:
         arrival, before = batch[row["id"]], Evidence.read(row)
         if not before.may_be_same(arrival.evidence):
@@ -165,16 +163,10 @@ def _recognize(
                 " target or number of steps"
             )
             continue
-        # Failures of another disclosure have other keys: they cannot be compared.
-        same = arrival.plan.trajectory.disclosed == (row["disclosed"] or "code")
-        after = before.plus(
-            arrival.evidence.measurements, arrival.evidence.failures if same else ()
-        )
+        after = before.plus(arrival.evidence.measurements, arrival.evidence.failures)
         if after != before:
             additions.append(Addition(arrival, before, after))
-        otherwise += not same
-    known = len(rows) - len(refused)
-    return additions, MergeCounts(known=known, disclosed_otherwise=otherwise, conflicts=refused)
+    return additions, MergeCounts(known=len(rows) - len(refused), conflicts=refused)
 
 
 def _ref_clashes(ask: Query, batch: Sequence[Arrival]) -> dict[str, str]:

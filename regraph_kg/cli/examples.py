@@ -117,8 +117,6 @@ def _print(console: PlainConsole, number: int, example: Example, device: str | N
 
 def _change(example: Example) -> Sequence[str]:
     """What the step changed of the code, as a diff; unchanged lines stand only near it."""
-    if example.disclosed == "statistics":
-        return ["(no code: only statistics of it were disclosed)"]
     before, after = example.before.splitlines(), example.after.splitlines()
     # whole codes are long, and what a step changed is a few lines of them
     changed = [*difflib.unified_diff(before, after, "before", "after", n=CONTEXT, lineterm="")]

@@ -12,7 +12,6 @@ from regraph_kg.cli.progress import watch
 from regraph_kg.cli.tables import one_line, print_rows
 from regraph_kg.errors import BadInput, Interrupted, StoreError
 from regraph_kg.models.graph import RelabelLevel
-from regraph_kg.models.trajectory import Disclosure
 from regraph_kg.runs.ingest import (
     Ingested,
     IngestSource,
@@ -46,13 +45,6 @@ def ingest(  # noqa: PLR0913 (a command's options)
             show_default="REGRAPH_MODEL",
         ),
     ] = None,
-    disclose: Annotated[
-        Disclosure | None,
-        option(
-            "What of FILEs enters the graph: all, or counts alone.",
-            show_default="REGRAPH_DISCLOSE",
-        ),
-    ] = None,
     rebuild: Annotated[
         bool, option("Write the graph anew from its own trajectories, under today's names.")
     ] = False,
@@ -71,9 +63,6 @@ def ingest(  # noqa: PLR0913 (a command's options)
     recognizes becomes a new technique, to be reviewed. With answers by file, nothing is added
     before all of them are there.
 
-    With --disclose statistics the graph never sees the code of FILEs; what of it can still
-    be told or guessed: regraph docs curation.
-
     --rebuild takes no FILE: it reads every trajectory of the graph, looks its names up in today's
     vocabulary, and writes the graph anew. Stopped half-way it has lost nothing, and is run again.
 
@@ -81,7 +70,7 @@ def ingest(  # noqa: PLR0913 (a command's options)
     line was rejected; 4: Ctrl-C or a lost store, go on with the same command; 5: a model's answers
     are to come by file.
     """
-    settings = read_settings(model=model, disclose=disclose)
+    settings = read_settings(model=model)
     # a rebuild has only the graph's own text to read: anything else would be a second truth
     if rebuild:
         _rebuild(settings, vocabulary, relabel, alone=not (files or starter or dry_run))

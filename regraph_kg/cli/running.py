@@ -89,8 +89,7 @@ def load_starter(settings: Settings) -> None:
     from regraph_kg.runs.ingest import grow  # noqa: PLC0415 (numpy, for an empty graph alone)
 
     lines = io.BytesIO(b"".join(path.read_bytes() for path in files))
-    disclosing = settings.model_copy(update={"disclose": "code"})  # the starter graph is public
-    counts = watch(grow(disclosing, lines, "lexical", "starter"))
+    counts = watch(grow(settings, lines, "lexical", "starter"))
     typer.echo(
         f"the graph was empty; loaded the starter graph: {counts.added} trajectories,"
         f" {counts.examples} examples",

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
-from regraph_kg.models.trajectory import Disclosure, Trajectory
+from regraph_kg.models.trajectory import Trajectory
 
 SCHEMA_VERSION = 3  # version of the graph's data model (cypher/schema.cypher)
 
@@ -111,7 +111,6 @@ class StoredTrajectory:
 class MergeCounts:
     """A merge's counts: trajectories added, already known, refused (ref clash), and the rest.
 
-    The graph holds `disclosed_otherwise` of the known ones under another disclosure, and keeps it.
     `conflicts` maps a refused trajectory's id to the reason.
     """
 
@@ -121,7 +120,6 @@ class MergeCounts:
     techniques: int = 0
     measurements: int = 0
     failures: int = 0
-    disclosed_otherwise: int = 0
     conflicts: Mapping[str, str] = field(default_factory=dict)
 
     def __add__(self, other: "MergeCounts") -> "MergeCounts":
@@ -208,20 +206,17 @@ class Example:
     learner: str | None = None  #: the model whose search it was learned from; None for a given one
     verified_on: tuple[str, ...] = ()  #: devices, sorted
     effects: tuple[float, ...] = ()  #: the latest on each of them; `UNTIMED` where unknown
-    disclosed: Disclosure = "code"  #: "statistics" leaves out `before` and `after`
 
     @classmethod
     def is_complete(cls, properties: Mapping[str, Any]) -> bool:
         """Whether all properties were read: a store reads one by one while others delete."""
-        code = () if properties.get("disclosed") else ("before", "after")
-        return all(properties.get(name) is not None for name in (*_ALWAYS_THERE, *code))
+        names = (*_ALWAYS_THERE, "before", "after")
+        return all(properties.get(name) is not None for name in names)
 
     @classmethod
     def read(cls, properties: Mapping[str, Any]) -> "Example":
         """From a relationship's properties, and its ends and similarity."""
         values: dict[str, Any] = {field.name: properties.get(field.name) for field in fields(cls)}
-        values |= {name: properties.get(name) or "" for name in ("before", "after")}
-        values["disclosed"] = properties.get("disclosed") or "code"
         lists = ("verified_on", "effects")
         values |= {name: tuple(properties.get(name) or ()) for name in lists}
         return cls(**values)
@@ -258,7 +253,7 @@ class KnownFailure:
     outcome: Outcome
     diagnosis: str  #: empty where unknown
     before: str  #: the code that it was tried on
-    code: str  #: the tried code; empty where it is not disclosed
+    code: str  #: the tried code
     problem: str
     model: str  #: the model that tried it
 

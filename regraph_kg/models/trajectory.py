@@ -1,16 +1,14 @@
 """Trajectory JSONL, version 1: one object a line (graph.md section 1).
 
 History: 1 (2026-11) first version; later in 1: `source.learned` and a measurement's `roofline`,
-absent from older files; the outcome "declined" of a failure; `disclosed` and `content`;
-`ruled_out`.
+absent from older files; the outcome "declined" of a failure; `ruled_out`.
 """
 
 import hashlib
-import hmac
 import json
 import math
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Literal, Self
 
@@ -30,9 +28,6 @@ from regraph_kg.models.technique import TechniqueId, start_id
 Text = Annotated[str, StringConstraints(min_length=1, max_length=200_000, pattern=r"^[^\x00]*$")]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
 NoteText = Annotated[str, StringConstraints(max_length=200_000, pattern=r"^[^\x00]*$")]
-Disclosure = Literal["code", "statistics"]
-"""The disclosed part of a source: all, or what docs/curation.md lists."""
-WITHHELD = "(withheld)"  # stands for a step's label where only statistics are disclosed
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Seconds = Annotated[float, Field(ge=1e-12, le=1e12)]  # bounded so that a ratio of two stays finite
 
@@ -156,7 +151,7 @@ class Step(Frozen):
     technique: TechniqueId | None = None  # resolved technique id, once relabelled
     reasoning: NoteText = ""
     detail: NoteText = ""
-    code: NoteText = ""  # the whole code after it; empty only where it is not disclosed
+    code: Text  #: the whole code after it
     measurements: tuple[Measurement, ...] = ()
 
 
@@ -199,9 +194,7 @@ class Trajectory(Frozen):
     ref: Name | None = None  #: the sender's own name; the same with other content is refused
     target: Target
     problem: Name
-    disclosed: Disclosure = "code"
-    content: Digest | None = None  # the id of the trajectory that this one discloses in part
-    serial: NoteText = ""
+    serial: Text
     source: Source = Source()
     steps: tuple[Step, ...] = Field(min_length=1, max_length=100)
     failures: tuple[FailedStep, ...] = ()
@@ -225,43 +218,10 @@ class Trajectory(Frozen):
                 raise ValueError(f"no step leads to the initial state {technique}")
         return self
 
-    @model_validator(mode="after")
-    def _tells_what_it_discloses(self) -> Self:
-        if self.disclosed == "code":
-            codes = {f"steps.{n}.code": step.code for n, step in enumerate(self.steps)}
-            for place, code in {"serial": self.serial, **codes}.items():
-                if not code:
-                    raise ValueError(f"{place}: missing or empty")
-            if self.content:
-                raise ValueError('content is for what is disclosed as "statistics"')
-        elif self.content is None:
-            raise ValueError(f'disclosed as "{self.disclosed}", but content says not of what')
-        elif place := next(self._too_much(), ""):
-            raise ValueError(f'disclosed as "{self.disclosed}", but has {place}')
-        return self
-
-    def _too_much(self) -> Iterator[str]:
-        """Places of texts that such a trajectory must not have."""
-        hidden = ("code", "diagnosis", "reasoning", "detail")
-        if self.serial:
-            yield "serial"
-        parts: dict[str, Step | FailedStep] = {}
-        parts |= {f"steps.{n}": part for n, part in enumerate(self.steps)}
-        parts |= {f"failures.{n}": part for n, part in enumerate(self.failures)}
-        for place, part in parts.items():
-            yield from (f"{place}.{name}" for name in hidden if getattr(part, name, ""))
-            if part.label != WITHHELD or not part.technique:
-                yield f"{place} with a label, or without technique"
-
     @property
     def id(self) -> str:
         """SHA-256 (hex) of the canonical target, problem, serial code and steps' texts."""
-        return self.content or hashlib.sha256(self._canonical().encode()).hexdigest()
-
-    def mark(self, text: str) -> str:
-        """A text's tag (16 hex digits), which only an owner of the whole content can compute."""
-        secret = hashlib.sha256(f"withheld by its owner\n{self._canonical()}".encode()).digest()
-        return hmac.digest(secret, text.encode(), "sha256").hex()[:16]
+        return hashlib.sha256(self._canonical().encode()).hexdigest()
 
     def _canonical(self) -> str:
         content = {

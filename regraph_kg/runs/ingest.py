@@ -22,7 +22,6 @@ from regraph_kg.ingest.relabel.aliases import Label, NameUse, uses_of
 from regraph_kg.models.graph import EmbeddingProgress, Relabelled, RelabelLevel
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
-from regraph_kg.models.trajectory import Disclosure
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.search.fit.applied import deed
 from regraph_kg.settings import Settings
@@ -55,7 +54,6 @@ class Ingested:
 
     added: int = 0
     known: int = 0
-    disclosed_otherwise: int = 0  # known trajectories that stay as they were disclosed before
     examples: int = 0
     measurements: int = 0
     techniques: int = 0  # new techniques that the vocabulary lacks
@@ -70,7 +68,7 @@ class Ingested:
 
     def count(self, batch: pipeline.Batch) -> None:
         """Add what a batch brought."""
-        names = ("added", "known", "disclosed_otherwise", "examples", "measurements", "techniques")
+        names = ("added", "known", "examples", "measurements", "techniques")
         for name in names:
             setattr(self, name, getattr(self, name) + getattr(batch.counts, name))
         self.nameless_failures += batch.nameless_failures
@@ -81,11 +79,6 @@ class Ingested:
             f"trajectories: {self.added} added, {self.known} known already,"
             f" {self.rejected} rejected"
         ]
-        if self.disclosed_otherwise:
-            lines.append(
-                f"{self.disclosed_otherwise} of those known stay as they were disclosed before; to"
-                " change that, ingest their files into an empty graph (regraph docs curation)"
-            )
         lines.append(
             f"new in the graph: {self.examples} examples, {self.measurements} measurements,"
             f" {self.techniques} techniques that the vocabulary lacks"
@@ -128,7 +121,7 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
         store.add_techniques(cascade.vocabulary.curated)
         done, total = 0, sum(file.stat().st_size for file in files)
         for file in files:
-            portions = _portions(file, cascade, settings.disclose, code_reader(source.level))
+            portions = _portions(file, cascade, code_reader(source.level))
             work = WorkDone("ingest", done, total)
             yield from _merge(file, portions, store, work, ingested)
             done += file.stat().st_size
@@ -143,7 +136,7 @@ def read_names(settings: Settings, source: IngestSource) -> Story[list[NameVerdi
         cascade = yield from _cascade(settings, source, files, store)
         reader = code_reader(source.level)
         for file in files:
-            for _, portion in _portions(file, cascade, settings.disclose, reader):
+            for _, portion in _portions(file, cascade, reader):
                 for plan in portion.plans:
                     made.update((one.id, one) for one in plan.new)
                     labels = (*plan.labels, *plan.failed_labels)
@@ -169,9 +162,7 @@ def grow(settings: Settings, lines: BinaryIO, level: RelabelLevel, title: str) -
     with closing(open_store(settings)) as store:
         names = pipeline.open_vocabulary(store, read_vocabulary(settings))
         cascade = open_cascade(settings, names, level)
-        for portion in pipeline.portions(
-            read(split(lines)), cascade, disclose=settings.disclose, read=code_reader(level)
-        ):
+        for portion in pipeline.portions(read(split(lines)), cascade, read=code_reader(level)):
             ingested.count(portion.merged(store))
             yield WorkDone(title, lines.tell(), size, title)
     yield from embed_new(settings)
@@ -244,12 +235,12 @@ def _cascade(
 
 
 def _portions(
-    file: Path, cascade: Cascade, disclose: Disclosure, reader: CodeReader | None
+    file: Path, cascade: Cascade, reader: CodeReader | None
 ) -> Iterator[tuple[int, pipeline.Portion]]:
     """The file's portions, each with the byte after it."""
     with file.open("rb") as stream:
         lines = read(split(stream))
-        for portion in pipeline.portions(lines, cascade, disclose=disclose, read=reader):
+        for portion in pipeline.portions(lines, cascade, read=reader):
             yield stream.tell(), portion
 
 

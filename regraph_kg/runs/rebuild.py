@@ -41,7 +41,7 @@ def rebuild_graph(settings: Settings, vocabulary: Path | None, level: RelabelLev
             created = datetime.now(UTC).isoformat(timespec="seconds")
             bare = (_nameless(one, names) for one in page)
             read = code_reader(level)
-            return [pipeline.planned(one, cascade, "code", read, created) for one in bare]
+            return [pipeline.planned(one, cascade, read, created) for one in bare]
 
         done, techniques = 0, tuple(_taught(file, store.techniques()))
         for done, total in store.rebuild(techniques, replan):

@@ -115,18 +115,3 @@ def test_a_broken_file_ends_the_command_with_2_and_one_line(
     assert code == 2
     assert said.startswith("regraph: regraph.toml: not TOML: ")
     assert said.count("\n") == 1
-
-
-def test_a_folder_may_tell_less_of_sources_than_its_user_wants_and_not_more(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    user_file().parent.mkdir(parents=True)
-    (folder / FILE).write_text('disclose = "statistics"\n')
-    user_file().write_text('disclose = "code"\n')
-    assert read_settings().disclose == "statistics"
-    (folder / FILE).write_text('disclose = "code"\n')
-    user_file().write_text('disclose = "statistics"\n')
-    with pytest.raises(BadInput, match='your own settings "statistics", which tells less'):
-        read_settings()
-    monkeypatch.setenv("REGRAPH_DISCLOSE", "code")
-    assert read_settings().disclose == "code"

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from corpus.tools.measure import check_serial, jobs, main, with_measurements
-from regraph_kg.errors import BadInput
+from corpus.tools.measure import jobs, main, with_measurements
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.evaluation.measure import is_measured, measurements
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
@@ -221,13 +220,6 @@ def test_a_step_is_timed_in_turn_with_the_one_before_it(write: Callable[..., Pat
     assert (second.before_seconds, second.seconds) == (0.625, 0.5)
     assert (second.effect_interval, second.pairs) == ((1.2, 1.3), 5)
     assert first.pairs == 0
-
-
-def test_what_is_disclosed_in_part_is_not_measured(write: Callable[..., Path]) -> None:
-    given = Trajectory.model_validate_json(write(RIGHT).read_text())
-    part = given.model_copy(update={"disclosed": "diff", "content": given.id, "serial": ""})
-    with pytest.raises(BadInput):
-        check_serial(part, load_problem(PROBLEM))
 
 
 def test_of_one_run_the_metric_that_counts_comes_last(write: Callable[..., Path]) -> None:

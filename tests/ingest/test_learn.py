@@ -140,20 +140,6 @@ def test_what_was_learned_is_marked_embedded_and_hidden_from_its_own_problem(des
     assert own.successors == ()
 
 
-def test_a_run_teaches_no_more_than_is_to_be_disclosed(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("REGRAPH_DISCLOSE", "statistics")
-    trace = desk.search()
-    assert desk.run(trace).exit_code == 0
-    assert desk.tried() == samples(trace)
-    for one in desk.store.export():
-        assert (one.disclosed, one.serial) == ("statistics", "")
-        assert not any(step.code or step.reasoning for step in one.steps)
-        assert not any(failed.code or failed.diagnosis for failed in one.failures)
-    assert wrong_counts(desk.store) == []
-
-
 def test_a_dry_run_says_the_same_and_writes_nothing_to_the_graph(desk: Desk) -> None:
     trace = desk.search()
     dry = desk.run(trace, "--dry-run")

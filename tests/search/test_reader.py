@@ -72,7 +72,7 @@ class Opened:
 
 FIRST = Example(
     **dict.fromkeys([field.name for field in fields(Example)], cast(Any, None))
-    | {"id": "first", "before": "int a;", "after": "int b;", "disclosed": "code"}
+    | {"id": "first", "before": "int a;", "after": "int b;"}
 )
 
 
