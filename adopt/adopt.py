@@ -17,7 +17,8 @@ from regraph_kg.adopt.adapter import Plain
 from regraph_kg.adopt.draft import Draft
 from regraph_kg.adopt.integers import filling, standing
 from regraph_kg.adopt.overruns import Overrun, look
-from regraph_kg.adopt.probe import without_headers
+from regraph_kg.adopt.probe import Uncompiled, without_headers
+from regraph_kg.adopt.refusals import own_line, uncompiled
 from regraph_kg.adopt.sizes import (
     PATIENCE_SECONDS,
     all_finite,
@@ -115,12 +116,7 @@ class Adopter:
         code = without_headers(code, draft.read.left_out)
         built = self._compiler.host(code, HOST_FLAGS)
         if isinstance(built, Failure):
-            function = draft.read.function
-            first = built.diagnosis.splitlines()[0]
-            said = first.replace("candidate.cpp", "the code that it needs of its file")
-            raise BadInput(
-                f"{function.source.path}: {function.qualified} does not compile: {said[:300]}"
-            )
+            raise uncompiled(draft.read.function, Uncompiled(built.diagnosis, draft.read.left_out))
         _refuse_unknown_switches(draft, code)
         return code
 
@@ -299,13 +295,7 @@ def _own_line(draft: Draft, problem: Problem, line: int) -> str:
     """The line of the user's file that a line of serial.cpp came from, and what it says."""
     if not line:
         return ""
-    text = problem.serial_code.splitlines()[line - 1].strip()
-    own = draft.read.function.source.original.decode().splitlines()
-    function = draft.read.function.outer
-    inside = range(function.start_point.row, function.end_point.row + 1)
-    rows = [row for row, said in enumerate(own) if said.strip() == text]
-    row = next((row for row in rows if row in inside), rows[0] if rows else None)
-    return f" ({text[:80]})" if row is None else f", line {row + 1} ({text[:80]})"
+    return own_line(draft.read.function, problem.serial_code.split("\n")[line - 1])
 
 
 def _refuse_unknown_switches(draft: Draft, code: str) -> None:

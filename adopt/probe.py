@@ -17,13 +17,14 @@ from pathlib import Path
 from regraph_kg.adopt.adapter import Given, argument
 from regraph_kg.adopt.types import Passed
 from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.compile.diagnostics import trimmed
 from regraph_kg.evaluation.compile.own_folder import own_folder
 from regraph_kg.evaluation.compile.sandboxed import Ran, run_project
 from regraph_kg.evaluation.compile.toolchain import Gcc, find_gcc
 
 ROOM = 1 << 13  # elements that an array has room for, whatever its length
 _PATIENCE_SECONDS = 60.0
-_FLAGS = ("-w", "-g0")
+_FLAGS = ("-w", "-g0", "-march=native", "-fdiagnostics-color=never")
 _RECORDED = ("-O1", "-fno-builtin", "-fno-tree-loop-distribute-patterns", "-fsanitize=thread")
 _MISSING = re.compile(r"error: (\S+): No such file")
 _MOST_MISSING = 40
@@ -65,11 +66,19 @@ class Called:
     arrays: Mapping[str, Touched]
 
 
+class Uncompiled(BadInput):
+    """Code that does not compile: what the compiler says, and headers that are not here."""
+
+    def __init__(self, said: str, left_out: Sequence[str]) -> None:
+        super().__init__(said)
+        self.said, self.left_out = said, tuple(left_out)
+
+
 class Probe:
     """A function, compiled for being watched, in `folder`."""
 
     def __init__(self, folder: Path, code: str, passed: Mapping[str, Passed]) -> None:
-        """`code`: the function and all that `glue` needs. Raises `BadInput`."""
+        """`code`: the function and all that `glue` needs. Raises `Uncompiled`."""
         self._names, self._gcc, self._folder = list(passed), find_gcc(), folder
         self.left_out: list[str] = []  # headers that are not here and not needed
         (folder / "work").mkdir()
@@ -78,22 +87,18 @@ class Probe:
         spans = any(one.form == "span" for one in passed.values())
         compiler = str(self._gcc.path), *_FLAGS, "-std=c++20" if spans else "-std=c++17"
         build = [
-            (*compiler, *_RECORDED, "-c", "probed.cpp", "-o", "probed.o"),
+            (*compiler, *_RECORDED, "-c", "candidate.cpp", "-o", "probed.o"),
             (*compiler, "recorder.o", "probed.o", "-o", "probe"),
         ]
         for _ in range(_MOST_MISSING):
             text = without_headers(code, self.left_out)
-            (folder / "work" / "probed.cpp").write_text(text, "utf-8")
+            (folder / "work" / "candidate.cpp").write_text(text, "utf-8")
             ran = _ran(build, folder, self._gcc)
             missing = _MISSING.search(ran.said)
             if ran.code == 0:
                 break
             if missing is None:
-                first = next((line for line in ran.said.splitlines() if "error" in line), ran.said)
-                said = first.replace("probed.cpp", "the code that it needs of its file")[:300]
-                names = ", ".join(self.left_out)
-                why = f"; headers that are not here: {names}" if names else ""
-                raise BadInput(f"does not compile: {said}{why}")
+                raise Uncompiled(trimmed(ran.said, text), self.left_out)
             self.left_out.append(missing[1])
 
     def run(self, cases: Sequence[ProbeCall]) -> list[Called | None]:

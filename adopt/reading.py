@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from regraph_kg.adopt.probe import Probe, glue
-from regraph_kg.adopt.refusals import refuse
+from regraph_kg.adopt.probe import Probe, Uncompiled, glue
+from regraph_kg.adopt.refusals import refuse, uncompiled
 from regraph_kg.adopt.seen import Watched, watch
 from regraph_kg.adopt.types import Names, Passed, Types
 from regraph_kg.cpp.functions import CodeFile, Function, choose, declared_name, parse_query
@@ -66,8 +66,8 @@ def understand(source: CodeFile, text: str) -> Read:
         try:
             code = f"#include <cstddef>\n{part.text}{glue(call, passed, returned)}{layouts}"
             probe = Probe(Path(folder), code, passed)
-        except BadInput as error:
-            raise BadInput(f"{source.path}: {here.qualified} {error}") from None
+        except Uncompiled as error:
+            raise uncompiled(here, error) from None
         watched = watch(probe, passed, returned)
     return Read(here, instance, part, whole, passed, returned, watched, tuple(probe.left_out))
 

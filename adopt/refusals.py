@@ -4,8 +4,11 @@ By names, in what the function reaches; the sandbox stops what hides from that.
 Not covered: state behind pointers of global objects.
 """
 
+import re
+
 from tree_sitter import Node
 
+from regraph_kg.adopt.probe import Uncompiled
 from regraph_kg.cpp.functions import CLASSES, CodeFile, Function
 from regraph_kg.cpp.slice import Slice
 from regraph_kg.cpp.syntax import walk
@@ -25,6 +28,37 @@ _SPEAKS = {
     **dict.fromkeys(("exit", "abort", "_exit", "quick_exit"), "ends the program"),
     **dict.fromkeys(("getenv", "setenv"), "reads its environment"),
 }
+
+
+_UNDEFINED = re.compile(r"undefined reference to '(.*)'")
+
+
+def uncompiled(function: Function, error: Uncompiled) -> BadInput:
+    """What a compiler says of a function's code, as a line of the user's file and a way on."""
+    first, shown, *_ = [*error.said.splitlines(), "", ""]
+    path, what = function.source.path, f"{function.qualified} does not compile"
+    if missing := _UNDEFINED.search(first):
+        return BadInput(
+            f"{path}: {function.qualified} calls {missing[1]}, which neither the file nor a header"
+            " beside it defines; put its definition there"
+        )
+    said = re.sub(r"^candidate\.cpp:[\d:]* (?:fatal )?(?:error: )?", "", first)[:300]
+    why = f"; headers that are not here: {', '.join(error.left_out)}" if error.left_out else ""
+    if path.suffix == ".c":
+        why += "; a .c file is read as C++: cast what is void*, rename what C++ keeps for itself"
+    return BadInput(f"{path}{own_line(function, shown)}: {what}: {said}{why}")
+
+
+def own_line(function: Function, text: str) -> str:
+    """The line of the user's file that a line of other code came from, and what it says."""
+    text = text.strip()
+    if not text:
+        return ""
+    own = function.source.original.decode().split("\n")
+    inside = range(function.outer.start_point.row, function.outer.end_point.row + 1)
+    rows = [row for row, said in enumerate(own) if said.strip() == text]
+    row = next((row for row in rows if row in inside), rows[0] if rows else None)
+    return f" ({text[:80]})" if row is None else f", line {row + 1} ({text[:80]})"
 
 
 def refuse(function: Function, part: Slice) -> None:

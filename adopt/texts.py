@@ -156,7 +156,7 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
 
 def _line_start(source: CodeFile, node: Node) -> int:
     """First byte of a node, with the markers before it that were left out."""
-    return len(source.content[: node.start_byte].rstrip(b" "))
+    return max(source.begin, len(source.content[: node.start_byte].rstrip(b" ")))
 
 
 def _file_scope(node: Node) -> Node:

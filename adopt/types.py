@@ -110,7 +110,7 @@ class Names:
 
     def __init__(self, source: CodeFile, instance: Mapping[str, str]) -> None:
         self._known: dict[str, str] = {}
-        for node in walk(source.tree.root_node):
+        for node in source.outline:
             if defined := _defined(source, node):
                 self._known.setdefault(*defined)
         self._known.update(instance)

@@ -5,13 +5,15 @@ Nothing is compiled here and no header is read: a file with missing headers has 
 Not covered: functions that macros make.
 """
 
+import codecs
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from tree_sitter import Node, Tree
 
-from regraph_kg.cpp.syntax import parse, walk
+from regraph_kg.cpp.syntax import parse
 from regraph_kg.errors import BadInput
 
 MOST_BYTES = 16 * 2**20
@@ -23,7 +25,7 @@ _SIDE = re.compile(rb"\b__(?:host|device|global)__\s")  # CUDA's words, which g+
 _SPACE = re.compile(r"\s*([^\w\s])\s*|\s+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CodeFile:
     """A file's bytes and their tree."""
 
@@ -40,6 +42,16 @@ class CodeFile:
     def text(self, node: Node) -> str:
         """The node's text."""
         return self.content[node.start_byte : node.end_byte].decode()
+
+    @cached_property
+    def outline(self) -> list[Node]:
+        """The nodes outside of the bodies of functions, in text order."""
+        return _outline(self.tree)
+
+    @property
+    def begin(self) -> int:
+        """The first byte behind a byte order mark."""
+        return len(codecs.BOM_UTF8) * self.original.startswith(codecs.BOM_UTF8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +149,22 @@ def parsed(path: Path, content: bytes) -> CodeFile:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise BadInput(f"{path}, line {line}: not UTF-8 text; save it as UTF-8") from None
-    tree = parse(content)
-    readable = _without_markers(content, tree)
-    return CodeFile(path, readable, tree if readable == content else parse(readable), content)
+    shown = content
+    if content.startswith(codecs.BOM_UTF8):
+        shown = b" " * len(codecs.BOM_UTF8) + content.removeprefix(codecs.BOM_UTF8)
+    tree = parse(shown)
+    readable = _without_markers(shown, tree)
+    return CodeFile(path, readable, tree if readable == shown else parse(readable), content)
+
+
+def _outline(tree: Tree) -> list[Node]:
+    found, waiting = list[Node](), [tree.root_node]
+    while waiting:
+        node = waiting.pop()
+        found.append(node)
+        body = node.child_by_field_name("body") if node.type == "function_definition" else None
+        waiting += [child for child in reversed(node.children) if child != body]
+    return found
 
 
 def _without_markers(content: bytes, tree: Tree) -> bytes:
@@ -148,7 +173,7 @@ def _without_markers(content: bytes, tree: Tree) -> bytes:
     Such words are macros that hold attributes. The length stays the same, so offsets hold.
     """
     parts, end = list[bytes](), 0
-    for node in walk(tree.root_node):
+    for node in _outline(tree):
         body = node.child_by_field_name("body")
         if node.type != "function_definition" or body is None or node.start_byte < end:
             continue
@@ -164,7 +189,7 @@ def _without_markers(content: bytes, tree: Tree) -> bytes:
 def functions(source: CodeFile) -> list[Function]:
     """Every function with a body, in the order of the file."""
     defined = []
-    for node in walk(source.tree.root_node):
+    for node in source.outline:
         body = node.child_by_field_name("body") if node.type == "function_definition" else None
         declarator = _function_declarator(node) if body is not None else None
         if body is None or declarator is None or body.type != "compound_statement":

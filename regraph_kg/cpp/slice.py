@@ -6,6 +6,7 @@ a stranger's file may name any file, and its text must not be passed on.
 Not covered: names that only macros make.
 """
 
+import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -45,6 +46,7 @@ _BLOCKS = {
 _NAMES = {"identifier", "type_identifier", "field_identifier", "namespace_identifier"}
 _NAMED = {*_NAMES, "qualified_identifier", "operator_name"}
 _CONDITION = re.compile(rb"[ \t]*#[ \t]*(if|el|endif)")
+_OPENMP = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]omp\.h[>\"].*$", re.MULTILINE)
 _MOST_BYTES = 2**20
 _MOST_HEADERS = 100
 
@@ -60,6 +62,8 @@ class Slice:
 def with_headers(source: CodeFile) -> CodeFile:
     """The file with the headers in quotes that lie beside it in their places, each once."""
     content = _expanded(source.content, source.path.parent, [_place(source)])
+    if content == source.content:
+        return source
     added = content.count(b"\n") - source.content.count(b"\n")
     return replace(parsed(source.path, content), added=added)
 
@@ -88,7 +92,8 @@ def _expanded(content: bytes, folder: Path, places: list[Path]) -> bytes:
         if not is_near or not path.is_file() or len(places) > _MOST_HEADERS:
             return match[0]
         places.append(path)
-        inner = re.sub(rb"(?m)^[ \t]*#[ \t]*pragma[ \t]+once.*$", b"", path.read_bytes())
+        text = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+        inner = re.sub(rb"(?m)^[ \t]*#[ \t]*pragma[ \t]+once.*$", b"", text)
         return _expanded(inner, path.parent, places)
 
     return re.sub(rb'(?m)^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)".*$', put, content)
@@ -99,7 +104,7 @@ def sliced(function: Function) -> Slice:
     source = function.source
     items = _items(source.tree.root_node)
     keeps = _reached(source, items, function)
-    text = _without(source, [item for item in items if item.id not in keeps])
+    text = _serial(_without(source, [item for item in items if item.id not in keeps]))
     if len(text.encode()) > _MOST_BYTES:
         raise BadInput(f"{source.path}: what {function.qualified} needs is longer than 1 MiB")
     spans = [(item.start_byte, item.end_byte) for item in items if item.id in keeps]
@@ -109,6 +114,17 @@ def sliced(function: Function) -> Slice:
         if any(start <= f.node.start_byte and f.node.end_byte <= end for start, end in spans)
     ]
     return Slice(text, inside)
+
+
+def _serial(text: str) -> str:
+    """With a meaning for calls of OpenMP's library where nothing else gives them one."""
+    lines = []
+    for name in sorted(set(re.findall(r"\b(omp_[a-z]\w*)[ \t]*\(", text))):
+        value = "1" if re.search("num_threads|max_threads|num_procs|limit|num_teams", name) else "0"
+        value = "((void)0)" if re.match("omp_(un)?set_|omp_(init|destroy)_", name) else value
+        lines.append(f"#define {name}(...) {value}")
+    stands = "\n".join(("", "#ifndef _OPENMP", *lines, "#endif"))
+    return _OPENMP.sub(lambda found: found[0] + stands, text, count=1) if lines else text
 
 
 def _items(node: Node) -> list[Node]:
