@@ -18,7 +18,16 @@ from regraph_kg.cpp.library import (
     UNORDERED,
 )
 from regraph_kg.cpp.occurrences import Declared, Occurrence
-from regraph_kg.cpp.syntax import arguments, bare, called, root_name, text
+from regraph_kg.cpp.syntax import (
+    arguments,
+    bare,
+    called,
+    declared_name,
+    parameters,
+    root_name,
+    text,
+    walk,
+)
 
 Carries = Literal["yes", "no", "unknown"]  # whether iterations of a loop need each other
 _THROUGH = ALGORITHMS | SORTS | COPIES | {"memset", "iota"}
@@ -50,11 +59,18 @@ class Calls:
                 "no" if all(self.local(self._declared(argument)) for argument in named) else "yes"
             )
         through = name in _THROUGH or self._changes_arguments_alone(call.node, 0)
-        if not through and (not _harmless(name) or name in self.events.functions):
+        makes = name in self.events.classes and name not in self.events.functions  # `P()`
+        if not (through or makes) and (not _harmless(name) or name in self.events.functions):
             return "unknown"
-        written = through and any(
-            map(partial(self._may_be_written, loop=call.place.loop), arguments(call.node))
-        )
+        read = [kept_elements(function) for function in self._meant(call.node)]
+        passed = [
+            argument
+            for number, argument in enumerate(arguments(call.node))
+            if text(bare(argument))[-1:] != "]"
+            or not read
+            or not all(number in kept for kept in read)
+        ]
+        written = through and any(map(partial(self._may_be_written, loop=call.place.loop), passed))
         return "unknown" if written else "no"
 
     def _method(self, name: str, call: Node) -> Carries:
@@ -92,9 +108,16 @@ class Calls:
         """Whether a function or lambda of the text changes nothing but through its arguments."""
         function, name = call.child_by_field_name("function"), called(call)
         declared = self.events.find(name, function) if function is not None else None
-        body = bare(declared.value) if declared is not None else self.events.functions.get(name)
-        is_function = body is not None and body.type in ("function_definition", "lambda_expression")
-        return body is not None and is_function and self._quiet(body, depth)
+        bodies = [bare(declared.value)] if declared is not None else self._meant(call)
+        kinds = ("function_definition", "lambda_expression")
+        return bool(bodies) and all(
+            body is not None and body.type in kinds and self._quiet(body, depth) for body in bodies
+        )
+
+    def _meant(self, call: Node) -> list[Node]:
+        """The functions of the text that a call may mean, by the number of arguments."""
+        named, count = self.events.overloads.get(called(call), []), len(arguments(call))
+        return [node for node in named if len(parameters(node)) == count] or named
 
     def _quiet(self, body: Node, depth: int) -> bool:
         """Whether a function sets nothing that is declared outside of it."""
@@ -130,6 +153,23 @@ class Calls:
             return use.node.type == "identifier"
         element = use.node.type in ("subscript_expression", "pointer_expression")
         return not declared.writes and (not element or "const" in declared.kind.split())
+
+
+def kept_elements(function: Node | None) -> set[int]:
+    """Numbers of parameters through which a function reaches at most the element that it gets.
+
+    These are values, and references of which it takes no address.
+    """
+    inside = [*walk(function)] if function is not None else []
+    addressed = {text(node).lstrip("& (") for node in inside if node.type == "pointer_expression"}
+    kept = set[int]()
+    for number, parameter in enumerate(parameters(function)):
+        named = parameter.child_by_field_name("declarator")
+        is_value = named is None or named.type == "identifier"
+        refers = named is not None and named.type == "reference_declarator"
+        if is_value or (refers and declared_name(named) not in addressed):
+            kept.add(number)
+    return kept
 
 
 def _harmless(name: str) -> bool:

@@ -20,7 +20,7 @@ from regraph_kg.cpp.overlaps import Overlaps
 from regraph_kg.cpp.polynomial import Polynomial, add
 from regraph_kg.cpp.syntax import bare, called, root_name, text
 
-_MOST_OF_AN_ARRAY = 48
+_MOST_OF_AN_ARRAY = 48  # different accesses of one; with more nothing is proved
 _PACKED = re.compile(r"\b(?:unordered_)?(?:multi)?map\b|\bbitset\b|\bvector\s*<\s*bool\b")
 """Containers in which writes to different elements touch the same data."""
 
@@ -77,13 +77,33 @@ class LoopUses:
             kind = group[0].declared.kind if group[0].declared is not None else ""
             if _PACKED.search(kind) and any(element.mode != "read" for element in group):
                 self.result.verdicts.add("unknown")
-            if not self._local(group[0].declared):
-                self._array(group[:_MOST_OF_AN_ARRAY])
+            if self._is_held(group[0].node):
+                self.result.verdicts.add("unknown")
+            if not self._local(group[0].declared) and any(e.mode != "read" for e in group):
+                self._array(self._different(group))
         analysis = Calls(self.names, self._local)
         self.result.verdicts |= {analysis.carries(call) for call in calls} - {"no"}
         swapped = [called(call.node) for call in calls if analysis.carries(call) == "yes"]
         self.result.swaps |= bool({"swap", ".swap"} & set(swapped))
         return self.result
+
+    def _different(self, group: list[ElementAccess]) -> list[ElementAccess]:
+        """The accesses to an array, where these are many without repeated ones."""
+        if len(group) <= _MOST_OF_AN_ARRAY:
+            return group
+        known: dict[tuple[object, ...], ElementAccess] = {}
+        for element in group:
+            index = tuple(frozenset(part.items()) for part in element.index)
+            known.setdefault((index, element.mode, element.place.loop), element)
+        if len(known) > _MOST_OF_AN_ARRAY:
+            self.result.verdicts.add("unknown")
+        return [*known.values()][:_MOST_OF_AN_ARRAY]
+
+    def _is_held(self, node: Node) -> bool:
+        """Whether a name, field or element is of an object that may hold a reference."""
+        base = root_name(node)
+        declared = self.names.events.find(text(base), base) if base is not None else None
+        return declared is not None and declared.holds
 
     def _inside(self, declared: Declared | None) -> bool:
         """Whether a name is declared in each iteration."""
@@ -105,11 +125,24 @@ class LoopUses:
             declared = self.names.events.find(text(base), base) if base is not None else None
             if name in UNORDERED or (declared is not None and "stream" in declared.kind):
                 self.result.verdicts.add("yes")
+            elif self._is_held(use.node) or self._is_alias(declared, use):
+                self.result.verdicts.add("unknown")
             elif not self._is_other(declared, field=use.node.type == "field_expression"):
                 groups.setdefault((name, id(declared)), []).append(use)
         for (name, _), uses in groups.items():
             if any(use.mode != "read" for use in uses):
                 self._scalar(name, uses)
+
+    def _is_alias(self, declared: Declared | None, use: Occurrence) -> bool:
+        """Whether a local reference to a variable, not to an element, is changed."""
+        if declared is None or use.mode == "read" or not declared.reference or declared.element:
+            return False
+        value = bare(declared.value)
+        if value is None or value.type in ("subscript_expression", "pointer_expression"):
+            return value is None and not declared.parameter
+        base = root_name(value)
+        known = self.names.events.find(text(base), base) if base is not None else None
+        return self._inside(declared) and not self._local(known)
 
     def _is_other(self, declared: Declared | None, *, field: bool) -> bool:
         """Whether a name belongs to one iteration, or counts as an element of an array."""
@@ -163,8 +196,6 @@ class LoopUses:
 
     def _array(self, group: list[ElementAccess]) -> None:
         writes = [element for element in group if element.mode != "read"]
-        if not writes:
-            return
         if self._inside(group[0].declared):  # a pointer to what is not known
             self.result.verdicts.add("unknown")
             return

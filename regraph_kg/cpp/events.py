@@ -3,6 +3,7 @@
 Not here: the meaning of an index (`indices.py`), and a loop's dependences (`dependences.py`).
 """
 
+import re
 from dataclasses import replace
 
 from tree_sitter import Node
@@ -20,32 +21,63 @@ from regraph_kg.cpp.occurrences import (
 )
 from regraph_kg.cpp.syntax import (
     LOOPS,
+    arguments,
+    bare,
     called,
     declared_name,
     operator,
+    parameters,
     short,
     text,
+    walk,
 )
 
 MOST_LOOPS = 200
 MOST_EVENTS = 6_000
 MOST_DEPTH = 12
+_HOLDS = re.compile(r"[*&]|\b(?:span|string_view|View|reference_wrapper)\b")
+_WORD = re.compile(r"\w+")
 _UPDATES = frozenset({"+=", "-=", "*=", "|=", "&=", "^="})
 _SCOPES = frozenset({"compound_statement", "function_definition", "lambda_expression"}) | LOOPS
 
 
 def events_of(root: Node) -> Events:
     """Walk a tree. Never raises."""
-    walk = _Walk()
-    walk.run(root)
-    for use in walk.events.names:
+    reader = _Walk()
+    reader.run(root)
+    for use in reader.events.names:
         if use.mode != "read":
-            declared = walk.events.find(text(use.node), use.node)
+            declared = reader.events.find(text(use.node), use.node)
             if declared is not None:
                 declared.writes += 1
-    for use in walk.events.names:
-        _set_once(walk.events, use)
-    return walk.events
+    for use in reader.events.names:
+        _set_once(reader.events, use)
+    _note_holders(reader.events, root)
+    return reader.events
+
+
+def _note_holders(events: Events, root: Node) -> None:
+    """Note the objects that may hold a pointer or a reference to storage of others."""
+    fields = dict[str, str]()  # class of the text -> the text of its fields
+    for node in walk(root):
+        name = node.child_by_field_name("name")
+        if node.type in ("struct_specifier", "class_specifier") and name is not None:
+            listed = node.child_by_field_name("body")
+            inside = listed.named_children if listed is not None else []
+            plain = [n for n in inside if n.type == "field_declaration" and "(" not in text(n)]
+            fields[text(name)] = " ".join(map(text, plain))
+    events.classes |= fields.keys()
+    holders = {name for name, listed in fields.items() if _HOLDS.search(listed)}
+    holders |= {name for name, listed in fields.items() if holders & {*_WORD.findall(listed)}}
+    for declared in events.symbols:
+        words = {*_WORD.findall(declared.kind)}
+        if declared.refers or declared.parameter or not declared.function:
+            continue
+        given = declared.arguments if not words & fields.keys() and "std" not in words else ""
+        named = (name[0] for name in _WORD.finditer(given) if given[name.end() :][:1] not in "[.(")
+        symbols = (known for name in named for known in events.declared.get(name, ()))
+        declared.holds = bool(words & holders) or _HOLDS.search(declared.kind) is not None
+        declared.holds |= any(known.pointer or known.array for known in symbols)
 
 
 def _set_once(events: Events, use: Occurrence) -> None:
@@ -183,6 +215,7 @@ class _Walk:
         kernel = any(text(part) == "__global__" for part in node.children)
         name = declared_name(node.child_by_field_name("declarator"))
         self.events.functions.setdefault(name, node)
+        self.events.overloads.setdefault(name, []).append(node)
         self._push(node.children, CodePlace(name, kernel, scope=place.scope))
 
     def _declaration(self, node: Node, place: CodePlace, mode: Mode) -> None:
@@ -196,6 +229,8 @@ class _Walk:
             declared = self._declare(node, part, value if plain else None, kind, place)
             if value is not None and not plain and declared is not None:
                 declared.arguments = short(value)
+            if declared is not None and part.type == "function_declarator" and place.function:
+                declared.arguments = short(part.child_by_field_name("parameters"))  # `View v(y);`
             values += [value] if value is not None else []
         self._push(values, place)
 
@@ -286,6 +321,12 @@ class _Walk:
                 self._add(self.events.elements, target, place, access)
                 self._push(target.named_children, place)
             return
+        known = self.events.functions.get(called(node))
+        for number, parameter in enumerate(parameters(known)):
+            plain = "&" not in text(parameter) or "const" in text(parameter).split()
+            given = bare(arguments(node)[number]) if number < len(arguments(node)) else None
+            if not plain and given is not None and given.type == "subscript_expression":
+                self._modes[given.id] = "update"
         if called(node) == "swap" and listed is not None:
             self._push(listed.named_children, place, "write")
         self._push([*launch, *([listed] if listed is not None else [])], place)

@@ -136,6 +136,7 @@ def _facts(code: str, entry: str) -> Facts:
     ]
     return facts.model_copy(
         update={
+            "read_whole": facts.read_whole and len(names.elements) <= _MOST_ELEMENTS,
             "loops": tuple(
                 fact for fact in loop_facts(names, elements) if fact.function in reached
             ),

@@ -67,10 +67,12 @@ class Indices:
         self.minima: dict[str, list[Polynomial]] = {}
         """Name in polynomials of a call of `min` -> its arguments."""
         self._known: dict[tuple[int, int], Polynomial] = {}
+        self.disturbed: set[int] = set()  # loops whose variables change in their bodies, too
         self._varying: list[set[str]] = [set() for _ in events.loops]
         for use in events.names:
             if use.mode != "read":
                 self._vary(text(use.node), use.place.loop)
+                self._disturb(use)
         for listed in events.declared.values():
             for declaration in listed:
                 if declaration.value is None or declaration.writes:
@@ -79,6 +81,13 @@ class Indices:
     def _vary(self, name: str, loop: int) -> None:
         for k in self.chain(loop):
             self._varying[k].add(name)
+
+    def _disturb(self, use: Occurrence) -> None:
+        for k in self.chain(use.place.loop):
+            body = self.events.loops[k].node.child_by_field_name("body")
+            named = self.headers[k].variable == text(use.node) and not self.headers[k].ranged
+            if named and body is not None and use.node.start_byte >= body.start_byte:
+                self.disturbed.add(k)
 
     def chain(self, loop: int) -> list[int]:
         """The loops around a place, outermost first, given the innermost."""

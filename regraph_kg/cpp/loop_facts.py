@@ -33,7 +33,6 @@ _KINDS: dict[str, Literal["for", "range", "while", "do"]] = {
     "do_statement": "do",
 }
 MOST_ACCESSES = 24
-_MOST_USES = 400
 _MOST_NAMES = 24
 _STILL = frozenset({"0", UNKNOWN})
 _FEW = 16  # this many elements stay in registers or the nearest cache by themselves
@@ -175,8 +174,7 @@ class _Loops:
         table: list[list[_Placed]] = [[] for _ in self.events.loops]
         for item in items:
             for k in self.names.chain(item.place.loop):
-                if len(table[k]) < _MOST_USES:
-                    table[k].append(item)
+                table[k].append(item)
         return table
 
     def facts(self, loop: Loop) -> LoopFacts:

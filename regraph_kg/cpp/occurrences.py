@@ -47,6 +47,7 @@ class Declared:
     width: Node | None = None  # the length of an array's row
     region: bool = False  # whether it is declared in a parallel region of OpenMP
     element: bool = False  # whether it is the variable of a loop over a container
+    holds: bool = False  # whether it is an object that may hold a reference to other storage
 
     @property
     def refers(self) -> bool:
@@ -59,7 +60,7 @@ class Declared:
         initial = text(self.value)
         new = any(word in initial for word in ("new ", "alloc(", "make_"))
         is_view = any(word in self.kind for word in ("span", "view", "iterator"))
-        return new or not (self.refers or is_view)
+        return new or not (self.refers or is_view or self.holds)
 
     @property
     def zero(self) -> bool:
@@ -109,6 +110,8 @@ class Events:
     conditions: list[Occurrence] = field(default_factory=list)
     directives: list[tuple[str, CodePlace]] = field(default_factory=list)
     functions: dict[str, Node] = field(default_factory=dict)
+    overloads: dict[str, list[Node]] = field(default_factory=dict)  # all functions of a name
+    classes: set[str] = field(default_factory=set)
     complete: bool = True  # whether no limit cut the lists
 
     @property

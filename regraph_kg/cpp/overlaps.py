@@ -230,7 +230,8 @@ class Overlaps:
         """Whether parts of an index depend on a loop's variable in an unknown way."""
         varying = {self.names.headers[loop].symbol for loop in (self.loop, *inner)}
         unseen = self.names.closure(index) - names_in(index)
-        return bool(unseen & varying) or any(
+        disturbed = {self.names.headers[loop].symbol for loop in self.names.disturbed & {*inner}}
+        return bool(unseen & varying or self.names.closure(index) & disturbed) or any(
             self.names.varies(index, loop, self.names.headers[loop].symbol)
             for loop in (self.loop, *inner)
         )

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from regraph_kg.cpp.indices import Indices
 from regraph_kg.cpp.occurrences import Occurrence
-from regraph_kg.cpp.syntax import arguments, called, text, walk
+from regraph_kg.cpp.syntax import arguments, called, parameters, text
 from regraph_kg.models.base import Frozen
 
 
@@ -40,10 +40,8 @@ def pointer_heads(names: Indices) -> Iterator[PointerHead]:
 
 def _pointers(function: Node) -> dict[int, tuple[Node, Node]]:
     """Number of a parameter that is a plain pointer -> the parameter, and its name."""
-    listed = next((node for node in walk(function) if node.type == "parameter_list"), None)
-    parameters = listed.named_children if listed is not None else []
     pointers = {}
-    for number, parameter in enumerate(node for node in parameters if node.type != "comment"):
+    for number, parameter in enumerate(parameters(function)):
         pointer = parameter.child_by_field_name("declarator")
         if pointer is None or pointer.type != "pointer_declarator" or "restrict" in text(pointer):
             continue

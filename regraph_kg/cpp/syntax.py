@@ -139,6 +139,14 @@ def arguments(call: Node) -> list[Node]:
     return [child for child in listed.named_children if child.type != "comment"] if listed else []
 
 
+def parameters(function: Node | None) -> list[Node]:
+    """Declarations of a function's parameters."""
+    inside = walk(function) if function is not None else ()
+    listed = next((node for node in inside if node.type == "parameter_list"), None)
+    kinds = ("parameter_declaration", "optional_parameter_declaration")
+    return [node for node in listed.named_children if node.type in kinds] if listed else []
+
+
 def called(call: Node) -> str:
     """The name of the called function, without namespaces and template arguments; "" for none."""
     node = call.child_by_field_name("function")

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from regraph_kg.cpp.functions import CodeFile, Function, declared_name
+from regraph_kg.cpp.facts import facts_of
+from regraph_kg.cpp.functions import CodeFile, Function
 from regraph_kg.cpp.syntax import LOOPS, walk
 from regraph_kg.port.changes import Changes
 from regraph_kg.port.host import declared, is_plain, needed
@@ -47,16 +48,16 @@ def as_threads(
     `before`: constants before it, and heads of loops around it. `arrays`: the function's array
     parameters -> whether anything may write them.
     """
-    source, changes = function.source, Changes(function.source)
+    source = function.source
     loop = counted(function, node, before, arrays) if node.type == "for_statement" else None
     body = node.child_by_field_name("body")
-    if loop is None or body is None or changes.are_hidden(arrays):
+    if loop is None or body is None:
         return None
-    fixed = {name for constant in before for name in declared(source, constant)}
-    fixed |= {declared_name(source, parameter) for parameter in function.parameters}
-    return (
-        loop if _Iteration(function, loop, body, fixed, arrays, changes).is_independent() else None
-    )
+    facts = facts_of(source.content.decode())
+    fact = next((fact for fact in facts.loops if fact.at == node.start_byte), None)
+    if fact is None or not facts.read_whole or fact.carries != "no" or fact.exits:
+        return None
+    return None if fact.reduces or fact.private else loop
 
 
 def counted(
@@ -147,121 +148,3 @@ def _header(source: CodeFile, node: Node) -> tuple[str, str, str, str] | None:
     if condition is None or texts[2] not in steps or not is_integer(initializer[1]):
         return None
     return initializer[1], name, initializer[3].strip(), condition[1] or f"{condition[2]} + 1"
-
-
-class _Iteration:
-    """Reads and writes of one iteration of a loop."""
-
-    def __init__(
-        self,
-        function: Function,
-        loop: SerialLoop,
-        body: Node,
-        fixed: set[str],
-        arrays: Mapping[str, bool],
-        changes: Changes,
-    ) -> None:
-        self._source, self._loop, self._body, self._fixed = function.source, loop, body, fixed
-        self._arrays = arrays
-        self._own, self._plain = set[str](), set[str]()
-        """Names that it declares, and those among them that are no inner loop's variables."""
-        for node in walk(body):
-            if node.type == "declaration":
-                names = set(declared(self._source, node))
-                self._own |= names
-                is_loops = node.parent is not None and node.parent.type == "for_statement"
-                self._plain |= set() if is_loops else names
-        self._changed: dict[str, list[int]] = {}  # variable -> offsets where it may change
-        for node in changes.changed_by(body):
-            self._changed.setdefault(self._source.text(node), []).append(node.start_byte)
-
-    def is_independent(self) -> bool:
-        """Whether it touches nothing that another iteration writes."""
-        if self._own & (self._fixed | {self._loop.variable}):  # one name for two things
-            return False
-        if leaves(self._body):
-            return False
-        for node in walk(self._body):
-            if not self._has_no_alias(node):
-                return False
-            is_array = node.type == "identifier" and self._arrays.get(self._source.text(node))
-            if is_array and not is_indexed(node):  # reached otherwise than by an index
-                return False
-        written = {name for name in self._changed if self._arrays.get(name, True)} - self._own
-        return written <= self._arrays.keys() and all(map(self._is_owned, written))
-
-    def _has_no_alias(self, node: Node) -> bool:
-        """Whether a node takes no address, and makes no other name for writable memory."""
-        if node.type == "lambda_expression":
-            return False
-        if node.type in ("pointer_expression", "function_declarator"):
-            return False  # `*p` and `&x`; `View v(y);`
-        if node.type == "reference_declarator":
-            above = node.parent
-            while above is not None and above.type not in ("declaration", "parameter_declaration"):
-                above = above.parent
-            return above is not None and "const" in self._source.text(above).split("=")[0]
-        return True
-
-    def _is_owned(self, array: str) -> bool:
-        """Whether all accesses to an array follow one rule, so that iterations share no element."""
-        rules = set[str]()
-        for node in walk(self._body):
-            if node.type != "subscript_expression":
-                continue
-            argument = node.child_by_field_name("argument")
-            index = node.child_by_field_name("indices")
-            if argument is None or self._source.text(argument) != array:
-                continue
-            if index is None or len(index.named_children) != 1:
-                return False
-            rule = self._rule(index.named_children[0])
-            if rule is None:
-                return False
-            rules.add(rule)
-        return len(rules) == 1
-
-    def _rule(self, index: Node) -> str | None:
-        """The rule by which an index belongs to one iteration; None where there is none."""
-        text = "".join(self._source.text(index).split())
-        i = re.escape(self._loop.variable)
-        if match := re.fullmatch(rf"{i}(?:([+-])(\d+))?|(\d+)\+{i}", text):
-            return f"i {match[1] or '+'}{match[2] or match[3] or 0}"
-        if row := re.fullmatch(rf"\(?(?:\w+\*(\w+)|(\w+)\*\w+)\)?\+{i}", text):
-            width = next((group for group in row.groups() if group and self._is_below(group)), None)
-            return f"i of {width}" if width else None
-        scaled = rf"\(?(?:(\w+)\*{i}|{i}\*(\w+))\)?"
-        match = re.fullmatch(rf"{scaled}(?:\+(\w+))?", text) or None
-        if match is None:
-            swapped = re.fullmatch(rf"(\w+)\+{scaled}", text)
-            if swapped is None:
-                return None
-            stride, offset = swapped[2] or swapped[3], swapped[1]
-        else:
-            stride, offset = match[1] or match[2], match[3] or "0"
-        if stride.isdigit():
-            below = int(offset) < int(stride) if offset.isdigit() else False
-            return f"i *{stride}" if below or self._runs_below(index, offset, stride) else None
-        if stride not in self._fixed or stride in self._own:
-            return None
-        return f"i *{stride}" if self._runs_below(index, offset, stride) else None
-
-    def _is_below(self, width: str) -> bool:
-        """Whether the loop runs from 0 or more to at most `width`, which is fixed."""
-        fixed = width.isdigit() or (width in self._fixed and width not in self._own)
-        end = re.fullmatch(rf"{re.escape(width)}(?:-\d+)?", "".join(self._loop.end.split()))
-        return fixed and bool(end) and self._loop.first.isdigit()
-
-    def _runs_below(self, node: Node, variable: str, stride: str) -> bool:
-        """Whether a variable runs in a loop from 0 to at most `stride`, and changes only there."""
-        above: Node | None = None if variable in self._plain else node
-        while above is not None and above.id != self._loop.node.id:
-            header = _header(self._source, above) if above.type == "for_statement" else None
-            if header and header[1] == variable:
-                first, last = above.start_byte, above.end_byte
-                changed = [at for at in self._changed.get(variable, ()) if first <= at < last]
-                lowest, end = header[2], "".join(header[3].split())
-                within = re.fullmatch(rf"{re.escape(stride)}(?:-\d+)?", end)
-                return lowest.isdigit() and bool(within) and len(changed) == 1  # its own step
-            above = above.parent
-        return False

@@ -12,8 +12,9 @@ from textwrap import dedent, indent
 
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import CodeFile, Function, functions, parsed
+from regraph_kg.cpp.macros import written_out
 from regraph_kg.cpp.slice import sliced
-from regraph_kg.cpp.syntax import walk
+from regraph_kg.cpp.syntax import LOOPS, walk
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.port import LAUNCH, NotPorted, Port
@@ -48,7 +49,13 @@ def port(problem: Problem, *, one_thread: bool = False) -> Port | NotPorted:
                 raise UnportableError(f"{arg.name} is {arg.type}: a GPU has another type for that")
         if _OWN & {problem.entry, *(arg.name for arg in problem.args)}:
             raise UnportableError(f"{LAUNCH} and device_memory are names of the port's own")
-        source = parsed(_PLACE, problem.serial_code.encode())
+        code, unclear = written_out(problem.serial_code)
+        if unclear:
+            raise UnportableError(
+                f"the macro {min(unclear)} is defined in two ways, pastes names or takes any number"
+                " of arguments: write out what it stands for"
+            )
+        source = parsed(_PLACE, code.encode())
         work = work_of(problem, source)
         return _port(problem, work, one_thread)
     except (UnportableError, BadInput) as error:
@@ -188,6 +195,12 @@ def _threads(source: CodeFile, phase: Phase, edits: Edits) -> None:
     spaces = "    " if line.strip() else line
     head = f"{index}{spaces}if ({loop.variable} < {loop.end}) "
     edits.replacements.append((loop.node.start_byte, body.start_byte, head))
+    for node in walk(body):
+        above = node.parent if node.type == "continue_statement" else None
+        while above is not None and above.type not in LOOPS:
+            above = above.parent
+        if above is not None and above.id == loop.node.id:
+            edits.put(node, "return;")  # the thread has no other iteration
 
 
 def _kernel(source: CodeFile, name: str, phase: Phase, plan: "launch.Launch", edits: Edits) -> str:

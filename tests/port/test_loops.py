@@ -29,6 +29,9 @@ def is_parallel(body: str, before: str = "") -> bool:
         "for (int i = 0; i < n; ++i) { float s = 0, t[2]; s += x[i]; t[0] = s; y[i] = t[0]; }",
         "for (int i = 0; i < n; ++i) { for (;;) { break; } y[i] = std::sqrt(x[i]); }",
         "(void)n; const float a = 2; for (int i = 0; i < n; ++i) y[i] = a * x[i];",
+        "for (int i = 0; i < n; ++i) { int j = 7; y[i * n + j] = j; }",
+        "for (int i = 0; i < n; ++i) { float* p = y + i; p[1] = 1; }",
+        "for (int i = 0; i < n; ++i) { if (x[i] < 0) continue; y[i] = 1; }",
         "int m = n - 1; for (int i = 0; i < m; ++i) y[i] = x[i];",
     ],
 )
@@ -47,16 +50,13 @@ def test_iterations_that_are_apart_are_threads(body: str) -> None:
         "for (int i = 0; i < n; ++i) y[i % 4] = 1;",
         "for (int i = 0; i < n; ++i) { y[2 * i] = 1; y[2 * i + 2] = 2; }",
         "for (int i = 0; i < n; ++i) { y[i] = 1; y[i + 1] = 2; }",
-        "for (int i = 0; i < n; ++i) { for (int j = 0; j <= n; ++j) { y[i * n + j] = j; } }",
         "for (int i = 0; i < n; ++i) { for (int j = 0; j < n; ++j) { y[i * n + j] = y[j]; } }",
+        "float s = 0; for (int i = 0; i < n; ++i) { float& r = s; r += x[i]; y[i] = r; }",
         "for (int i = 0; i < n; ++i) { for (int j = 0; j < n; ++j) { ++j; y[i * n + j] = j; } }",
-        "for (int i = 0; i < n; ++i) { int j = 7; y[i * n + j] = j; }",
-        "for (int i = 0; i < n; ++i) { float* p = y + i; p[1] = 1; }",
         "for (int i = 0; i < n; ++i) { float& p = y[0]; p = 1; }",
         "for (int i = 0; i < n; ++i) { *(y + i / 2) = 1; }",
         "for (int i = 0; i < n; ++i) { if (x[i] < 0) break; y[i] = 1; }",
         "for (int i = 0; i < n; ++i) { if (x[i] < 0) return; y[i] = 1; }",
-        "for (int i = 0; i < n; ++i) { if (x[i] < 0) continue; y[i] = 1; }",
         "for (int i = 0; i < n; ++i) { y[i] = 1; ++i; }",
         "for (int i = 0; i < n; ++i) { y[i] = 1; n -= 1; }",
         "for (int i = 0; i < n; i += 2) y[i] = 1;",
@@ -76,6 +76,7 @@ TYPES = """
 struct Draw { float s; float next() { return s += 1; } };
 struct Sum { float& to; void add(float v) { to += v; } };
 struct View { float* at; void add(int i, float v) const { at[i] += v; } };
+struct Two { Sum a; };
 """
 
 
@@ -86,6 +87,11 @@ struct View { float* at; void add(int i, float v) const { at[i] += v; } };
         (TYPES, "for (int i = 0; i < n; ++i) { Sum s{y[0]}; s.add(x[i]); }"),
         (TYPES, "for (int i = 0; i < n; ++i) { Sum s = {y[0]}; s.add(x[i]); }"),
         (TYPES, "for (int i = 0; i < n; ++i) { View v(y); v.add(0, x[i]); }"),
+        (TYPES, "for (int i = 1; i < n; ++i) { View v{y}; y[i] = v.at[i - 1]; }"),
+        (
+            f"{TYPES} struct Two {{ Sum a; }};",
+            "for (int i = 0; i < n; ++i) { Two t{{y[0]}}; t.a.to += x[i]; }",
+        ),
         (TYPES, "const View v{y}; for (int i = 0; i < n; ++i) v.add(i / 2, x[i]);"),
         (f"{NEXT}\n#define N2 next", "float s = 0; for (int i = 0; i < n; ++i) y[i] = N2(s);"),
         (NEXT, "float s = 0; for (int i = 0; i < n; ++i) y[i] = next(s);"),
@@ -148,6 +154,14 @@ def test_a_wide_index_is_computed_in_its_own_type() -> None:
     assert "long i = (long)blockIdx.x * blockDim.x + threadIdx.x + -1;" in made.start
 
 
+def test_a_step_that_ends_early_ends_its_thread() -> None:
+    made = port(
+        problem(f"{HEAD} {{ for (int i = 0; i < n; ++i) {{ if (x[i] < 0) continue; y[i] = 1; }} }}")
+    )
+    assert isinstance(made, Port)
+    assert "if (x[i] < 0) return;" in made.start
+
+
 def test_many_writes_take_little_time() -> None:
     writes = " ".join(f"y[8 * i + j] += x[i + {k}];" for k in range(1000))
     start = time.process_time()
@@ -159,16 +173,17 @@ def test_many_writes_take_little_time() -> None:
 @pytest.mark.parametrize(
     ("call", "parallel"),
     [
-        ("y[i] = g(x[i]);", True),
-        ("y[i] = g(x, i);", True),
+        ("y[i] = h(&x[i], 0);", True),
+        ("y[i] = h(x, i);", True),
+        ("y[i] = h(y, i);", False),
         ("g(y[i]);", True),
         ("g(y[0]);", False),
-        ("g(y, i);", False),
+        ("g(*y);", False),
         ("const auto g2 = [&](int k) { y[k] = 1; }; g2(0);", False),
     ],
 )
 def test_what_a_function_gets_it_may_write(call: str, parallel: bool) -> None:
-    before = "float g(float& v); float g(const float* v, int i);"
+    before = "float g(float& v) { return v += 1; } float h(const float* v, int i) { return v[i]; }"
     assert is_parallel(f"for (int i = 0; i < n; ++i) {{ {call} }}", before) == parallel
 
 

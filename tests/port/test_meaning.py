@@ -15,7 +15,7 @@ LOOP = "for (int i = 0; i < n; ++i) y[i] = x[i];"
         ("std::vector<float> t(*p);", ""),
         ("std::vector<float> t(g(n));", ""),
         ("int m = n; m += 7; std::vector<float> t(m);", ""),
-        ("std::vector<float> t(WIDTH);", ""),
+        ("std::vector<float> t(WIDTH);", "sizeof(float) * (n + 1)"),
         ("std::vector<float> s(n), t(2 * n);", "sizeof(float) * (2 * n)"),
         ("std::vector<float> t(n); n = 0;", "sizeof(float) * n"),
         ("const int m = n / 2; std::vector<float> t(m + 1);", "const int m = n / 2;\n"),
@@ -85,7 +85,7 @@ def test_a_list_of_parameters_that_is_another_than_the_problems_is_refused() -> 
         ("max = std::max<float>(n, 2);", "std_max<float>(n, 2)"),
         ("max = std::max(max, x[0], [](float a, float b) { return a < b; });", "T b, Less less)"),
         ("max = std::min({max, x[0], x[1]});", "std_min({max, x[0], x[1]})"),
-        ("max = CLAMP(x[0]);", "CLAMP(v) std_min(std_max((v), 0.0f), 1.0f)"),
+        ("max = CLAMP(x[0]);", "max = std_min(std_max((x[0]), 0.0f), 1.0f);"),
         ("std::memcpy(&max, x, sizeof max);", " memcpy(&max"),
         (
             "std::vector<float> t(n, std::max(max, 1.0f)); max = t[0];",
@@ -132,5 +132,5 @@ def test_comments_in_a_declaration_are_left_out_of_its_line() -> None:
 
 def test_a_loop_over_a_container_needs_no_braces() -> None:
     made = ported(f"{HEAD} {{ std::vector<float> t(n); for (auto& v : t) v = x[0]; y[0] = t[0]; }}")
-    assert "t_at < t_size; ++t_at) {" in made.start
+    assert "if (t_at < t_size) {" in made.start
     assert "auto& v = t[t_at]; v = x[0]; }" in " ".join(made.start.split())

@@ -249,7 +249,7 @@ void work(View<const float> x, View<float> y) {{
     assert "most(const float* v, size_t v_size) { return v[v_size - 1]; }" in made.start
     assert "work_kernel(const float* x, size_t x_size, float* y, size_t y_size)" in made.start
     assert "one = most(x, x_size) + x_size;" in made.start
-    assert "work_kernel<<<1, 1>>>(x, n, y, n);" in made.start
+    assert "threads>>>(x, n, y, n);" in made.start
     assert "View" not in made.start
 
 
