@@ -5,11 +5,11 @@ Not covered: references in objects that are copied.
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from regraph_kg.cpp.functions import CodeFile, declared_name
+from regraph_kg.cpp.functions import CodeFile
 from regraph_kg.cpp.syntax import walk
 from regraph_kg.port.names import BY_VALUE, NUMBERS, is_number
 
@@ -19,23 +19,16 @@ _SEVERAL = {
     "parenthesized_expression",
 }
 _PLACES = {"identifier", "subscript_expression", "field_expression"}
-_HIDDEN = re.compile(
-    r"(?<![=!<>])=(?!=)|<<=|>>=|\+\+|--|\[|(?:^|[(,])\s*&(?!&)"
-    r"|\b(?:return|goto|break|continue)\b"
-)
-_WORDS = {"sizeof", "if", "while", "for", "switch"}  # words before brackets that call nothing
 
 
 class Changes:
-    """Effects that the functions and macros of a file have on their arguments."""
+    """Effects that the functions of a file have on their arguments."""
 
     def __init__(self, source: CodeFile) -> None:
         """`source` must hold all functions that are called."""
         self._source = source
         self._takes: dict[str, list[list[Node]]] = {}
-        self._macros: dict[str, set[str]] = {}  # the words of each macro, without its parameters
-        self._hidden = self._has_operators = False
-        pointed, references = set[str](), set[str]()
+        self._has_operators = False
         for node in walk(source.tree.root_node):
             listed = node.child_by_field_name("parameters")
             if node.type == "function_declarator" and listed is not None:
@@ -47,35 +40,11 @@ class Changes:
                     kinds = {child.type for child in node.named_children}
                     is_free = len(taken) > 1 or "type_qualifier" in kinds
                     self._has_operators |= not is_free or not all(map(self._is_copy, taken))
-                references |= {declared_name(source, n) for n in taken if "&" in source.text(n)}
-            elif node.type == "pointer_expression":
-                pointed.add(source.text(node).lstrip("& ("))
-            elif node.type in ("preproc_def", "preproc_function_def"):
-                self._macro(node)
-        self._hidden |= bool(pointed & references)  # an element's address gives its neighbours'
 
     def _is_copy(self, parameter: Node) -> bool:
         """Whether a parameter is a copy, or is only read."""
         text = self._source.text(parameter)
         return "const" in text or not re.search(r"&|\.\.\.", text)
-
-    def _macro(self, node: Node) -> None:
-        name, *parameters = (self._source.text(n) for n in walk(node) if n.type == "identifier")
-        value = node.child_by_field_name("value")
-        text = self._source.text(value) if value else ""
-        words = set(re.findall(r"[A-Za-z_]\w*", text)) - {*parameters}
-        self._macros[name] = words | self._macros.get(name, set())  # of all branches of #if
-        called = set(re.findall(r"([A-Za-z_]\w*)\s*\(", text))
-        unknown = called - {*BY_VALUE, *NUMBERS, *self._macros, *_WORDS}
-        self._hidden |= bool(_HIDDEN.search(text) or unknown)
-
-    def are_hidden(self, names: Collection[str]) -> bool:
-        """Whether a macro may change something, leave a loop, or name one of `names`."""
-        return self._hidden or any(words & {*names} for words in self._macros.values())
-
-    def words(self, names: Collection[str]) -> set[str]:
-        """Words in the texts of the macros with these names."""
-        return set[str]().union(*(self._macros.get(name, ()) for name in names))
 
     def changed_by(self, node: Node) -> Iterator[Node]:
         """Variables that a node may change; an expression where the variable is unclear."""
@@ -112,10 +81,7 @@ class Changes:
         name = re.findall(r"\w*$", called.partition("<")[0])[0]
         signatures = [take for take in self._takes.get(name, ()) if len(take) >= count]
         if not signatures or called.startswith("std::"):
-            inside = self._macros.get(name)
-            if inside is None:
-                return name in BY_VALUE or name in NUMBERS
-            return not (inside - BY_VALUE) & (self._takes.keys() | self._macros.keys())
+            return name in BY_VALUE or name in NUMBERS
         return all(self._is_copy(signature[place]) for signature in signatures)
 
 

@@ -171,14 +171,10 @@ class Containers:
             for node in owner.function.parameters
             if re.search(r"[*\[]", source.text(node))
         }
-        local = {name for node in locals_ for name in declared(source, node)}
-        names = local | {declared_name(source, node) for node in owner.function.parameters}
         owner.constants += [node for node in constants if node not in owner.constants]
-        return (
-            all(is_plain(source, node) for node in constants)
-            and not (words - owner.lengths.keys()) & (changed | pointers)
-            and not changes.words(words) & names
-        )
+        return all(is_plain(source, node) for node in constants) and not (
+            words - owner.lengths.keys()
+        ) & (changed | pointers)
 
     def _returned(self, function: Function) -> str:
         """The vector that the work returns at its end; "" where it returns none."""

@@ -8,7 +8,6 @@ from tree_sitter import Node
 
 from regraph_kg.cpp.functions import CodeFile, declared_name, parameter_type
 from regraph_kg.evaluation.problem.problem import Argument, Problem
-from regraph_kg.port.changes import Changes
 from regraph_kg.port.containers import FunctionContainers, Scratch
 from regraph_kg.port.device import returns_nothing, work_name
 from regraph_kg.port.host import declared, flat, words_of
@@ -155,18 +154,10 @@ class Launch:
     def needed(self, phase: Phase) -> set[str]:
         """Names that a phase's kernel needs."""
         assert self.code
-        words = self._words(phase.node)
+        words = words_of(self.code, phase.node)
         for node in reversed(phase.constants):
             if words & set(declared(self.code, node)):
-                words |= self._words(node)
-        return words
-
-    def _words(self, node: Node) -> set[str]:
-        """Names in a part, and in the macros that it uses."""
-        assert self.code
-        changes, words = Changes(self.code), words_of(self.code, node)
-        while more := changes.words(words) - words:
-            words |= more
+                words |= words_of(self.code, node)
         return words
 
     def parameters(self, phase: Phase) -> list[tuple[str, str]]:

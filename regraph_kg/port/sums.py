@@ -35,7 +35,7 @@ def with_split_sum(source: CodeFile, kernel: Function, arrays: Mapping[str, bool
     statements = [child for child in kernel.body.named_children if child.type != "comment"]
     changes = Changes(source)
     changed = {source.text(target) for target in changes.changed_by(kernel.body)}
-    if changes.are_hidden(arrays) or len(statements) < 3:  # noqa: PLR2004 (a sum's)
+    if len(statements) < 3:  # noqa: PLR2004 (a sum's)
         return None
     *before, loop, last = statements
     sums = [node for node in before if not is_constant(source, node, changed, arrays)]
