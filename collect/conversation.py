@@ -17,6 +17,7 @@ from regraph_kg.cpp.tokens import normalized
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.prompt import DecisionKey, Prompt, Reply
 from regraph_kg.models.run import Task
+from regraph_kg.models.text import without_thought
 from regraph_kg.models.trajectory import Source, Step
 from regraph_kg.search.prompts.examples import failure_text, fill
 from regraph_kg.search.prompts.fences import without_blocks
@@ -34,7 +35,6 @@ _FIELD = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _FINISHED = re.compile(r"^[ \t*_]*NO FURTHER STEP[*_]*[ \t]*[:.]?[*_]*(?P<why>.*)$", re.MULTILINE)
-_THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -136,8 +136,8 @@ class Conversation:
 
 def read_answer(reply: Reply, entry: str) -> Step | ParseFailure | str:
     """The step of an answer, or its reason why there is none, without marked thoughts before it."""
-    reply = reply.model_copy(update={"text": _THOUGHTS.sub("", reply.text)})
-    prose = without_blocks(reply.text.replace("\r\n", "\n"))
+    reply = reply.model_copy(update={"text": without_thought(reply.text)})
+    prose = without_blocks(reply.text)
     code = parse(reply, entry)
     if isinstance(code, ParseFailure):
         # A cut answer may only quote the words that end it.

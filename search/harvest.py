@@ -323,6 +323,6 @@ def reasonings(run: RunRecord) -> dict[str, str]:
         )
         if key not in replies or step.code is None:
             continue
-        prose = without_blocks(replies[key].text.replace("\r\n", "\n")).replace("\0", " ")
+        prose = without_blocks(replies[key].text).replace("\0", " ")
         texts.setdefault(code_hash(step.code), " ".join(prose.split())[:REASONING_CHARACTERS])
     return texts

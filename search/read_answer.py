@@ -21,13 +21,14 @@ from regraph_kg.models.prompt import NewLaunch, Prompt, Reply
 from regraph_kg.models.text import plain
 from regraph_kg.search.prompts.beginning import FENCE
 from regraph_kg.search.prompts.by_rule import BY_RULE
-from regraph_kg.search.prompts.fences import blocks, fence
+from regraph_kg.search.prompts.fences import blocks, loosened
 
 # Characters; what is longer is no answer but a model that runs on.
 LONGEST_CODE = 60_000
 LONGEST_REASON = 200
 CLOSED = "the step's end put behind that loop"
-_FENCE = re.compile(r"^[ \t]*(```|~~~)", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})", re.MULTILINE)
+_BEHIND_CODE = re.compile(r"^(.*[^\s`])(`{3,})[ \t]*$", re.MULTILINE)
 _DECLINED = re.compile(
     r"^[ \t]{0,3}(?:\*\*)?DOES NOT APPLY(?:\*\*)?[ \t]*(?::(?P<reason>.*)|\.?[ \t]*)$", re.MULTILINE
 )
@@ -56,7 +57,7 @@ def declined(reply: Reply) -> str | None:
     It stands alone: beside a code block, whole or torn, the words are a part of what is said of the
     code. A block that holds nothing but the sentence is none of code.
     """
-    text = reply.text.replace("\r\n", "\n")
+    text = reply.text
     fenced = blocks(text)
     if len(fenced) == 1 and _DECLINED.fullmatch(fenced[0].strip()):
         text = fenced[0]
@@ -75,13 +76,14 @@ def parse(reply: Reply, *entries: str, current: str = "") -> str | ParseFailure:
     """
     if reply.finish == "length":
         return ParseFailure("the answer was cut at the length limit; answer shorter")
-    text = reply.text.replace("\r\n", "\n")
-    if not text.strip():
+    if not reply.text.strip():
         return ParseFailure("the answer is empty")
-    # small models often end without the last fence; what was not closed is a block all the same
-    candidates = blocks(f"{text}\n{fence(text)}" if len(_FENCE.findall(text)) % 2 else text)
     entry, names = entries[0], "|".join(map(re.escape, entries))
-    named = [block for block in candidates if re.search(rf"\b(?:{names})\s*\(", block)]
+    calls = re.compile(rf"\b(?:{names})\s*\(")
+    candidates = _closed_blocks(reply.text)
+    named = [block for block in candidates if calls.search(block)]
+    for text in () if named else loosened(reply.text):
+        named = named or [block for block in _closed_blocks(text) if calls.search(block)]
     distinct = {normalized(block): block for block in named}
     if len(distinct) > 1:
         # models like to say what they start from
@@ -99,6 +101,16 @@ def parse(reply: Reply, *entries: str, current: str = "") -> str | ParseFailure:
     if len(chosen[0]) > LONGEST_CODE:
         return ParseFailure(f"the code has more than {LONGEST_CODE} characters; answer shorter")
     return chosen[0]
+
+
+def _closed_blocks(text: str) -> list[str]:
+    """The blocks of an answer; one that its end leaves open is one all the same."""
+    # small models often end without the last fence
+    if len(_FENCE.findall(text)) % 2:
+        text = _BEHIND_CODE.sub(r"\1\n\2", text)
+    marks = _FENCE.findall(text)
+    end = marks[-1][0] * max(map(len, marks)) if len(marks) % 2 else ""
+    return blocks(f"{text}\n{end}")
 
 
 def read_code(reply: Reply, entries: Sequence[str], current: str = "") -> MendedCode | ParseFailure:

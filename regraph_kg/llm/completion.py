@@ -7,10 +7,9 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from regraph_kg.llm.model import AskOptions
 from regraph_kg.models.prompt import Prompt
+from regraph_kg.models.text import without_thought
 
-THOUGHT_ENDS = re.compile(r".*(?:</think(?:ing)?>|<\|channel\|>final<\|message\|>)", re.DOTALL)
-"""A thought in the text, by the marks of reasoning models and of gpt-oss (harmony)."""
-THOUGHT_BEGINS = ("<think>", "<thinking>", "<|channel|>analysis")
+_CUT = re.compile("length|max|limit|filter|safety|context", re.IGNORECASE)
 
 
 class TokenUsage(BaseModel):
@@ -35,14 +34,9 @@ class Message(BaseModel):
     reasoning_content: str | None = None
 
     def without_thought(self) -> tuple[str, bool]:
-        """The text, and whether there was a thought: some servers leave it in the text."""
-        text = self.content or ""
-        thought = bool(self.reasoning or self.reasoning_content)
-        if end := THOUGHT_ENDS.match(text):
-            return text[end.end() :].removesuffix("<|return|>"), True
-        if text.lstrip().startswith(THOUGHT_BEGINS):
-            return "", True
-        return text, thought
+        """The text, and whether there was a thought."""
+        text = without_thought(self.content or "")
+        return text, bool(self.reasoning or self.reasoning_content or text != (self.content or ""))
 
 
 class Choice(BaseModel):
@@ -55,7 +49,7 @@ class Choice(BaseModel):
     def finish(self) -> Literal["stop", "length"]:
         """How it ended: servers have words of their own for an end by itself ("eos")."""
         # no reason: Ollama, where it stops a model's repetitions
-        cut = self.finish_reason in ("length", "content_filter", None)
+        cut = self.finish_reason is None or _CUT.search(self.finish_reason)
         return "length" if cut else "stop"
 
 

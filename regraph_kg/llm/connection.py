@@ -67,7 +67,9 @@ class Refused(Exception):
         message: Any = self.text
         with suppress(ValueError, RecursionError):
             body = json.loads(self.text)
-            while isinstance(body, dict) and (inner := body.get("error") or body.get("message")):
+            while isinstance(body, dict) and (
+                inner := body.get("error") or body.get("message") or body.get("detail")
+            ):
                 message = body = inner
         return " ".join(str(message).split())[:LONGEST_REASON]
 
@@ -251,8 +253,31 @@ def _check(response: "httpx.Response") -> None:
         raise Broken("no JSON") from None
     if not isinstance(body, dict):
         raise Broken("no JSON object")
-    if body.get("error"):  # some servers send it with status 200
-        raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR, text)
+    if error := _error_in(body):  # some servers send it with status 200
+        raise Refused(_status_of(error, body), json.dumps({"error": error}))
+
+
+def _error_in(body: dict[str, Any]) -> object:
+    """What a server says in place of an answer; None where it answers."""
+    choices = body.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    if isinstance(first, dict) and first.get("error"):  # of a gateway whose own server failed
+        return first["error"]
+    said = [body.get(name) for name in ("error", "errors", "detail", "message", "msg")]
+    if isinstance(said[3], dict) or "choices" in body:  # an answer of Ollama, or like OpenAI's
+        said = said[:1]
+    return next((one[0] if isinstance(one, list) else one for one in said if one), None)
+
+
+def _status_of(error: object, body: dict[str, Any]) -> int:
+    """The status that an error names itself; 500, which is waited for, where it names none."""
+    for part in (error, body):
+        for name in ("code", "status", "status_code") if isinstance(part, dict) else ():
+            with suppress(ValueError, TypeError, KeyError):
+                status = HTTPStatus(int(part[name]))
+                if status >= HTTPStatus.BAD_REQUEST:
+                    return status
+    return HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 def _seconds(retry_after: str) -> float:

@@ -18,6 +18,7 @@ from regraph_kg.llm.completion import full_answer, messages
 from regraph_kg.llm.connection import Connection, Refused, ServerKind
 from regraph_kg.llm.model import AskOptions
 from regraph_kg.models.prompt import Prompt, Reply
+from regraph_kg.models.text import without_thought
 
 log = logging.getLogger(__name__)
 
@@ -154,7 +155,7 @@ class OllamaModel:
             answer = self._chat(prompt)
         # a server that stops a model's repetitions says done: false, and gives no reason
         cut = answer.done_reason == "length" or answer.done is False
-        text = answer.message.content or ""
+        text = without_thought(answer.message.content or "")
         if self._begins(prompt):
             text = full_answer(prompt, text, ended=not cut)
         if answer.message.thinking and not text:

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import NAMES, Target
+from regraph_kg.models.text import ordinary
 
 
 class PromptKey(Frozen):
@@ -69,8 +70,7 @@ class Prompt(Frozen):
     part or not at all, and a cut answer breaks it: take only "stop", and validate the text."""
 
 
-PromptText = Annotated[str, BeforeValidator(lambda text: text.encode("utf-8", "replace").decode())]
-"""Text that a file can hold: half of a surrogate pair, as a broken server may send, is replaced."""
+PromptText = Annotated[str, BeforeValidator(ordinary)]  # what files and compilers can hold
 
 
 class Reply(Frozen):

@@ -3,6 +3,7 @@
 Not covered: letters that look like others; false statements.
 """
 
+import re
 from typing import Annotated
 
 from pydantic import AfterValidator
@@ -10,6 +11,20 @@ from pydantic import AfterValidator
 _UNITS = ((60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 _DIGITS = 3
 _QUOTED = 200
+_TAG = r"(?:\w+:)?(?:think(?:ing)?|thoughts?|reasoning|reflection|analysis|scratchpad)>"
+_THOUGHT_ENDS = re.compile(
+    rf"\A.*(?:</{_TAG}|\[/THINK\]|◁/think▷|<\|end_of_thought\|>|<\|channel\|>final[^\n]*?<\|message\|>)",
+    re.DOTALL | re.IGNORECASE,
+)
+_THOUGHT_BEGINS = re.compile(
+    rf"\s*(?:<{_TAG}|\[THINK\]|◁think▷|<\|begin_of_thought\|>|(?:<\|start\|>\w+)?<\|channel\|>)",
+    re.IGNORECASE,
+)
+_END_MARKS = re.compile(r"(?:\s*(?:<\|[a-z_]+\|>|</s>|<end_of_turn>))+\s*\Z")
+_ORDINARY = (
+    dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060\u00ad"), "")  # of no width
+    | dict.fromkeys((0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " ")
+)
 
 
 def digits(number: float) -> str:
@@ -41,6 +56,22 @@ def plain(text: str) -> str:
     """`text` without characters that cannot be printed, except newline and tab."""
     # a terminal acts upon control characters and escapes; directions of writing hide parts
     return "".join(c for c in text if c.isprintable() or c in "\n\t")
+
+
+def ordinary(text: str) -> str:
+    """`text` with the blanks and line ends of code, and whole: no half of a surrogate pair."""
+    # compilers know neither no-break spaces nor characters of no width
+    lines = text.replace("\r\n", "\n").translate(_ORDINARY)
+    return lines.encode("utf-8", "replace").decode()
+
+
+def without_thought(text: str) -> str:
+    """An answer without the thought before it, which some servers leave in the text.
+
+    By the marks of reasoning models and of gpt-oss (harmony); "" where it never ends.
+    """
+    rest = _THOUGHT_ENDS.sub("", text, count=1)
+    return "" if _THOUGHT_BEGINS.match(rest) else _END_MARKS.sub("", rest)
 
 
 def quoted(text: str) -> str:

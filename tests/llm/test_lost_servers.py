@@ -27,6 +27,9 @@ FAULTS = [
     "200 <html>",  # a page of what stands before the server
     "200 {}",
     '200 {"error": {"message": "overloaded"}}',
+    '200 {"error": {"code": 503, "message": "overloaded"}}',
+    '200 {"error": "overloaded"}',
+    '200 {"error": {"code": "busy", "message": "overloaded"}}',
 ]
 
 

@@ -142,6 +142,21 @@ HARMONY = "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>f
         (completion(content=THINKING), "code", "stop"),
         (completion(content=HARMONY), "code", "stop"),
         (completion(content="code", reasoning="hm"), "code", "stop"),
+        (completion("end_turn", content="code"), "code", "stop"),
+        (completion("MAX_TOKENS", content="co"), "co", "length"),
+        (completion("model_length", content="co"), "co", "length"),
+        *(
+            (completion(content=said), "code", "stop")
+            for said in (
+                "<reasoning>hm</reasoning>code",
+                "[THINK]hm[/THINK]code",
+                "<Thought>hm</Thought>code<|im_end|>",
+                "<seed:think>hm</seed:think>code</s>",
+                "<|channel|>commentary<|message|>x<|end|>"
+                "<|channel|>final <|constrain|>cpp<|message|>code",
+            )
+        ),
+        (completion("length", content="[THINK] hm"), "", "length"),
         (completion("length", content="<think>hm ```cpp"), "", "length"),
         (completion("length", content=None, reasoning="hm"), "", "length"),
     ],
@@ -200,6 +215,17 @@ OVERLONG = {"error": {"code": 400, "message": "the request exceeds the available
             f"200 error: {json.dumps(OVERLONG['error'])}\n\ndata: [DONE]\n\n",
             "exceeds the available context size",
         ),
+        *(
+            ("openai", f"200 {json.dumps(body)}", "in words")
+            for body in (
+                {"object": "error", "message": "in words", "code": 422},
+                {"detail": "in words", "status_code": 400},
+                {"errors": [{"message": "in words", "status": "413"}]},
+                {"choices": [{"error": {"code": 400, "message": "in words"}, "message": {}}]},
+                {"choices": [], "error": {"code": 404, "message": "in words"}},
+            )
+        ),
+        ("openai", '200 {"error": {"code": 401, "message": "who?"}}', "REGRAPH_OPENAI_KEY"),
         ("openai", "413 too large", "refused the prompt"),
         ("openai", "422 no", "refused the prompt"),
         ("openai", '404 {"error": {"message": "gone"}}', "REGRAPH_OPENAI_URL"),

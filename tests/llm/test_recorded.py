@@ -86,7 +86,7 @@ def test_a_text_may_hold_any_line_separator(tmp_path: Path) -> None:
     text = "one\u2028two\x85three\r\n```cpp\nint x;\n```"
     record(tmp_path, json.dumps(FIRST | {"text": text}, ensure_ascii=False), "", "\r")
     model = ScriptedModel.read(tmp_path, "matmul", "openmp")
-    assert model.complete(ask("openmp/parallel-for")).text == text
+    assert model.complete(ask("openmp/parallel-for")).text == text.replace("\r", "")
 
 
 @pytest.mark.parametrize(

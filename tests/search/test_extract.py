@@ -40,6 +40,51 @@ def test_the_one_block_with_the_entry_point_is_the_code(text: str) -> None:
     assert parse(reply(text), "work") == CODE
 
 
+FORMS = {
+    "tildes": f"~~~cpp\n{CODE}~~~",
+    "tildes, not closed": f"~~~\n{CODE}",
+    "backticks within tildes": f"~~~cpp\n{CODE}// ```\n~~~",
+    "words before the fence": f"Sure! {BLOCK}",
+    "code behind the fence": f"Sure! ```cpp {CODE}```",
+    "code on a line": f"Use ```C++ {CODE.strip()}``` here.",
+    "the end behind code": BLOCK.replace("}\n```", "}```"),
+    "words behind the end": BLOCK.replace("}\n```", "}```") + "\nIt is fast.",
+    "no-break spaces": BLOCK.replace("  n", "\u00a0\u00a0n"),
+    "wide blanks": BLOCK.replace("  n", "\u3000\u2003n"),
+    "no width": f"\ufeff\u200b{BLOCK}".replace("int", "in\u200dt"),
+    "a quotation": "\n".join(f"> {line}" for line in BLOCK.split("\n")),
+    "numbers": "```\n" + "  1 | void work(int n) {\n  2 |   n++;\n  3 | }\n```",
+    "numbers with colons": "```\n10: void work(int n) {\n11:   n++;\n12: }\n```",
+    "an added file": "```diff\n--- /dev/null\n+++ b/a.cpp\n@@ -0,0 +1,3 @@\n+void work(int n) {\n"
+    "+  n++;\n+}\n```",
+    "a difference": "```diff\n void work(int n) {\n-  n--;\n+  n++;\n }\n```",
+    "escapes": "```cpp\nvoid work(int n) {\n  n++; &amp;&amp;&lt;\n}\n```",
+    "JSON": '{"code": "void work(int n) {\\n  n++;\\n}\\n", "why": "it is fast"}',
+    "JSON in a block": '```json\n{"why": "x", "code": "void work(int n) {\\n  n++;\\n}"}\n```',
+    "a block in JSON": '{"answer": "```cpp\\nvoid work(int n) {\\n  n++;\\n}\\n```"}',
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_code_is_found_in_whatever_form_a_model_gives_it(form: str) -> None:
+    found = parse(reply(FORMS[form]), "work")
+    assert isinstance(found, str), found
+    plain = found.replace(" &&<", "").replace("// ```\n", "")
+    assert plain.strip() == CODE.strip()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "void work(int n) {\n  int lt = 1, a = n < 2 &lt;\n}\n",
+        "  int work(int n) {\n  return 1\n  + n;\n  }\n",
+        "1 void work(int n)\n3 {\n}\n",
+    ],
+)
+def test_code_that_only_looks_wrapped_stays_as_it_is(code: str) -> None:
+    assert parse(reply(f"```\n{code}```"), "work") == code
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
