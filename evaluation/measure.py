@@ -17,11 +17,7 @@ from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
-from regraph_kg.models.trajectory import (
-    Measurement,
-    RooflinePosition,
-    Trajectory,
-)
+from regraph_kg.models.trajectory import Measurement, RooflinePosition, Trajectory
 
 _TRIES = 3  # judgings of a step while its times mean nothing: the machine's fault, not its own
 

@@ -25,14 +25,7 @@ from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import EvalReport, code_hash
 from regraph_kg.models.graph import Example, KnownFailure, Neighbourhood, Successor
 from regraph_kg.models.prompt import PromptKey, PromptText, Reply
-from regraph_kg.models.run import (
-    Cost,
-    RunHeader,
-    RunSummary,
-    SimulationRecord,
-    StepRecord,
-    Stopped,
-)
+from regraph_kg.models.run import Cost, RunHeader, RunSummary, SimulationRecord, StepRecord, Stopped
 from regraph_kg.search.final_answer import Answer, Final, better, finalists, summarise
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import read_settings

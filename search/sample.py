@@ -23,13 +23,7 @@ from regraph_kg.search.prompts.adviser import KnownFailures
 from regraph_kg.search.prompts.parts import Advice
 from regraph_kg.search.prompts.render import FailedAnswer, render
 from regraph_kg.search.prompts.standing import Standing, baseline_of, standing_of
-from regraph_kg.search.read_answer import (
-    MendedCode,
-    ParseFailure,
-    declined,
-    launched,
-    read_code,
-)
+from regraph_kg.search.read_answer import MendedCode, ParseFailure, declined, launched, read_code
 from regraph_kg.search.world import Effects, asked, judged
 
 CURRENT = "your code is the current code, unchanged; change it"

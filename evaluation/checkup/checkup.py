@@ -15,12 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.checkup.calibrate import (
-    MARGIN,
-    Calibration,
-    Trials,
-    lower_bits,
-)
+from regraph_kg.evaluation.checkup.calibrate import MARGIN, Calibration, Trials, lower_bits
 from regraph_kg.evaluation.checkup.findings import (
     Checkup,
     ProblemFinding,

@@ -14,12 +14,7 @@ Toolkit = tuple[Cuda, str]  # what compiles for a GPU, and the GPU's architectur
 
 
 def build(
-    compiler: Compiler,
-    target: TargetTraits,
-    code: str,
-    toolkit: Toolkit | None,
-    *,
-    trusted: bool,
+    compiler: Compiler, target: TargetTraits, code: str, toolkit: Toolkit | None, *, trusted: bool
 ) -> Path | Failure:
     """A candidate's shared object; `trusted` code may use names of the CUDA runtime and ours."""
     if toolkit is None:

@@ -104,8 +104,7 @@ def unfinished(times: KernelTimes) -> Failure | None:
     if times.launches:
         return None
     return Failure(
-        Outcome.SUSPICIOUS,
-        "one call, profiled, shows no kernel that had finished when it returned",
+        Outcome.SUSPICIOUS, "one call, profiled, shows no kernel that had finished when it returned"
     )
 
 

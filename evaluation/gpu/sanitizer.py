@@ -45,10 +45,7 @@ _CHECKS_HIDDEN = ("device_guards", "poison", "ghost", "device_state", "freeze", 
 
 It is the tool, not the worker, that we would stop.
 """
-_CONFINEMENTS_DROPPED: tuple[tuple[str, ...], ...] = (
-    ("namespaces",),
-    ("namespaces", "landlock"),
-)
+_CONFINEMENTS_DROPPED: tuple[tuple[str, ...], ...] = (("namespaces",), ("namespaces", "landlock"))
 """What is switched off, in turn, until the tool can talk to the worker; seccomp never is.
 
 The tool reaches it over the machine's network: without the first it waits for ever [compute-

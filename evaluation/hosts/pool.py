@@ -74,10 +74,7 @@ class JudgeRequest:
 
     def put_to(self, judge: Evaluator) -> EvalReport:
         return judge.evaluate(
-            self.candidate,
-            self.problem,
-            grade=self.grade,
-            incumbent_seconds=self.incumbent_seconds,
+            self.candidate, self.problem, grade=self.grade, incumbent_seconds=self.incumbent_seconds
         )
 
 

@@ -13,13 +13,7 @@ import numpy as np
 
 from regraph_kg.evaluation.native import arrays
 from regraph_kg.evaluation.problem.custom_inputs import custom
-from regraph_kg.evaluation.problem.problem import (
-    KEPT_INPUTS_BYTES,
-    Argument,
-    Array,
-    Problem,
-    Sizes,
-)
+from regraph_kg.evaluation.problem.problem import KEPT_INPUTS_BYTES, Argument, Array, Problem, Sizes
 from regraph_kg.evaluation.problem.types import parts
 
 _SMALL = 4  #: largest of "small-int"

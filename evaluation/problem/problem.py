@@ -7,12 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import (
-    Field,
-    PositiveInt,
-    ValidationError,
-    model_validator,
-)
+from pydantic import Field, PositiveInt, ValidationError, model_validator
 
 from regraph_kg import regular
 from regraph_kg.errors import BadInput, first_mistake

@@ -30,12 +30,7 @@ from regraph_kg.evaluation.verify.large_outputs import KeptOutput, keeper
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs
 from regraph_kg.evaluation.worker.handshake import Elapsed
 from regraph_kg.evaluation.worker.sealing import Seal, Sealing
-from regraph_kg.evaluation.worker.shared_memory import (
-    MAX_BATCH,
-    ArrayPlace,
-    Call,
-    Layout,
-)
+from regraph_kg.evaluation.worker.shared_memory import MAX_BATCH, ArrayPlace, Call, Layout
 from regraph_kg.evaluation.worker.steps import Costs, Rehearsal
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome

@@ -102,8 +102,7 @@ def better(old: Peaks, new: Peaks) -> Peaks:
     """The better of `old` and `new`, figure by figure."""
     levels = tuple(
         MemoryLevel(
-            working_set=level.working_set,
-            rate=max(level.rate, old.bandwidth(level.working_set)),
+            working_set=level.working_set, rate=max(level.rate, old.bandwidth(level.working_set))
         )
         for level in new.levels
     )

@@ -78,12 +78,7 @@ class Runner:
         return self.run(sizes, partial(put, inputs), lambda _, output: output.copy())
 
     def run(
-        self,
-        sizes: Sizes,
-        fill: Fill,
-        keep: Callable[[str, Array], _Kept],
-        *,
-        stays: bool = False,
+        self, sizes: Sizes, fill: Fill, keep: Callable[[str, Array], _Kept], *, stays: bool = False
     ) -> dict[str, _Kept]:
         """Results of `keep` on each output, by argument name, on the inputs of `fill`.
 

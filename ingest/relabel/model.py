@@ -22,12 +22,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints, ValidationError
 
-from regraph_kg.ingest.relabel.aliases import (
-    LONGEST_NOTE,
-    LabelVerdict,
-    NameUse,
-    new_technique,
-)
+from regraph_kg.ingest.relabel.aliases import LONGEST_NOTE, LabelVerdict, NameUse, new_technique
 from regraph_kg.ingest.relabel.embedding import Shortlist, Shortlists, alike_parts
 from regraph_kg.ingest.relabel.lexical import addresses, stems
 from regraph_kg.llm.model import LanguageModel

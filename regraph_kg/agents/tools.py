@@ -112,12 +112,7 @@ class Tools:
         text = self._folder.code(code, file)
         graph = await self.graph()
         return await asyncio.to_thread(
-            graph.next,
-            text,
-            after=after or None,
-            target=target,
-            device=device or None,
-            limit=limit,
+            graph.next, text, after=after or None, target=target, device=device or None, limit=limit
         )
 
     @plain_errors

@@ -117,12 +117,7 @@ class Graph(AbstractContextManager["Graph"]):
         return tuple(example.on(device) for example in matches)
 
     def failures(
-        self,
-        before: str,
-        technique: str,
-        *,
-        target: Target | None = None,
-        limit: int = 3,
+        self, before: str, technique: str, *, target: Target | None = None, limit: int = 3
     ) -> tuple[KnownFailure, ...]:
         """Failures of the step from `before` (or "start") to `technique`, most informative first.
 

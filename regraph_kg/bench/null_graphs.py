@@ -84,8 +84,7 @@ def _dealt(graph: _Graph, rng: random.Random) -> _Graph:
     return {
         source: tuple(
             sorted(
-                (next(dealt) for _ in successors),
-                key=lambda one: (-one.examples, one.technique.id),
+                (next(dealt) for _ in successors), key=lambda one: (-one.examples, one.technique.id)
             )
         )
         for source, successors in graph.items()

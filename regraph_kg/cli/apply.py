@@ -26,10 +26,7 @@ _SOURCE = re.compile(r"\.(c|cc|cpp|cxx|cuh?|h|hh|hpp|hxx|inc|inl|ipp|tcc|tpp|py)
 
 def apply(  # noqa: PLR0913 (a command's options)
     *,
-    run: Annotated[
-        str,
-        argument("A trace, or its name.", metavar="RUN"),
-    ],
+    run: Annotated[str, argument("A trace, or its name.", metavar="RUN")],
     to: Annotated[
         Path | None, option("Where the code goes, if not behind your own function.", metavar="FILE")
     ] = None,
@@ -37,11 +34,7 @@ def apply(  # noqa: PLR0913 (a command's options)
         Path | None, option("Write a patch for git apply instead.", metavar="FILE")
     ] = None,
     problem: Annotated[
-        str | None,
-        option(
-            "Its problem's folder.",
-            show_default="by the name in the run",
-        ),
+        str | None, option("Its problem's folder.", show_default="by the name in the run")
     ] = None,
     yes: Annotated[bool, option("Do not ask.", "--yes", "-y")] = False,
     undo: Annotated[bool, option("Take back what RUN changed.")] = False,

@@ -21,10 +21,7 @@ from regraph_kg.wiring.sources import read_source
 
 def evaluate(
     *,
-    problem: Annotated[
-        str,
-        argument("Folder of a problem, or a name of the corpus."),
-    ],
+    problem: Annotated[str, argument("Folder of a problem, or a name of the corpus.")],
     candidates: Annotated[
         list[Path],
         argument("Source files that export the problem's entry point.", metavar="CANDIDATE"),

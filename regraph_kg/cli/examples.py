@@ -28,18 +28,10 @@ def examples(  # noqa: PLR0913 (a command's options)
     *,
     source: Annotated[
         str | None,
-        argument(
-            "Technique before: id, name or alias; or start.",
-            show_default="any transition",
-        ),
+        argument("Technique before: id, name or alias; or start.", show_default="any transition"),
     ] = None,
     technique: Annotated[
-        str | None,
-        argument(
-            "Technique after.",
-            metavar="TARGET",
-            show_default=False,
-        ),
+        str | None, argument("Technique after.", metavar="TARGET", show_default=False)
     ] = None,
     target: Annotated[
         Target | None, option("Where names are looked up; whose examples are shown.", "--target")

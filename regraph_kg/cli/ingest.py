@@ -128,13 +128,7 @@ def _print_names(names: Sequence[NameVerdict]) -> None:
     # by stage, so that what a rule guessed stands together, to be looked at
     headings = ("name", "technique", "stage", "score", "steps")
     cells = (
-        (
-            one_line(row.label),
-            row.technique,
-            row.stage,
-            f"{row.score:.2f}",
-            str(row.steps),
-        )
+        (one_line(row.label), row.technique, row.stage, f"{row.score:.2f}", str(row.steps))
         for row in sorted(names, key=lambda row: (row.stage, row.technique, row.label))
     )
     print_rows(headings, cells, (3, 4))

@@ -37,10 +37,7 @@ def _root() -> None:
 def check(
     problems: Annotated[
         list[str] | None,
-        argument(
-            "Names or folders; all of this folder and the corpus if none.",
-            metavar="PROBLEM",
-        ),
+        argument("Names or folders; all of this folder and the corpus if none.", metavar="PROBLEM"),
     ] = None,
     only_list: Annotated[
         bool, option("Only list them, and where each comes from.", "--list")

@@ -21,10 +21,7 @@ USUAL = Path("report.html")
 
 def report(
     *,
-    named: Annotated[
-        list[str],
-        argument("Traces, or their names.", metavar="RUN..."),
-    ],
+    named: Annotated[list[str], argument("Traces, or their names.", metavar="RUN...")],
     folder: Annotated[Path, option("Folder of traces.", "--runs")] = FOLDER,
     output: Annotated[
         Path | None, option("Where the page goes.", "--output", "-o", show_default=str(USUAL))

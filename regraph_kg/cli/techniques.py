@@ -25,12 +25,7 @@ def _root() -> None:
 def show(
     *,
     technique: Annotated[
-        str | None,
-        argument(
-            "Its id, name or alias.",
-            metavar="ID",
-            show_default="a list of all",
-        ),
+        str | None, argument("Its id, name or alias.", metavar="ID", show_default="a list of all")
     ] = None,
     target: Annotated[
         Target | None, option("Only this target's; where a name is looked up.")

@@ -108,9 +108,5 @@ class RecordedAnswer(Frozen):
     def key(self, problem: str, target: Target) -> PromptKey:
         """The key of the prompt that this answers."""
         return PromptKey(
-            problem=problem,
-            target=target,
-            path=self.path,
-            attempt=self.attempt,
-            repair=self.repair,
+            problem=problem, target=target, path=self.path, attempt=self.attempt, repair=self.repair
         )

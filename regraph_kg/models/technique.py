@@ -19,8 +19,7 @@ from regraph_kg.models.base import Frozen
 from regraph_kg.models.target import NAMES, TARGETS, Target
 
 TechniqueId = Annotated[
-    str,
-    StringConstraints(pattern=rf"^({NAMES})/[a-z0-9]+(-[a-z0-9]+)*$", max_length=200),
+    str, StringConstraints(pattern=rf"^({NAMES})/[a-z0-9]+(-[a-z0-9]+)*$", max_length=200)
 ]
 
 LONGEST_NAME = 200

@@ -18,9 +18,7 @@ from regraph_kg.wiring.shipped import nobody_hears
 
 
 def open_judge(
-    settings: Settings,
-    grade: Grade = "screening",
-    tell: Callable[[str], None] = nobody_hears,
+    settings: Settings, grade: Grade = "screening", tell: Callable[[str], None] = nobody_hears
 ) -> Judge | RayJudges:
     """The judge of this machine, or the cluster of the settings; a context manager.
 
@@ -33,10 +31,7 @@ def open_judge(
 
 @contextmanager
 def open_judges(
-    settings: Settings,
-    target: Target,
-    parallel: int,
-    grade: Grade = "screening",
+    settings: Settings, target: Target, parallel: int, grade: Grade = "screening"
 ) -> Iterator[tuple[Evaluator, int]]:
     """The judge of a search (this machine or the cluster), and the candidates it takes at once.
 
@@ -67,9 +62,7 @@ def know_peaks(settings: Settings, target: Target) -> None:
 
 
 def local_judge(
-    settings: Settings,
-    grade: Grade = "screening",
-    tell: Callable[[str], None] = nobody_hears,
+    settings: Settings, grade: Grade = "screening", tell: Callable[[str], None] = nobody_hears
 ) -> Judge:
     """The judge of this machine; a context manager."""
     if settings.workers:

@@ -62,9 +62,7 @@ class OpenSearches:
 
     @contextmanager
     def search(
-        self,
-        choice: SearchChoice,
-        graph_shown: Callable[[World], World] | None = None,
+        self, choice: SearchChoice, graph_shown: Callable[[World], World] | None = None
     ) -> Iterator[OpenSearch]:
         """Open one search, in any thread; its calls and evaluations take turns with the others'.
 

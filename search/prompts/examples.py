@@ -99,10 +99,7 @@ def _example(example: Example, heading: str) -> str:
     )
     # a step that rewrites all is a diff of twice the length
     texts = fill(
-        "example_texts",
-        heading=heading,
-        before=example.before.strip(),
-        after=example.after.strip(),
+        "example_texts", heading=heading, before=example.before.strip(), after=example.after.strip()
     )
     return texts if estimated_tokens(texts) < estimated_tokens(diff) else diff
 

@@ -14,10 +14,7 @@ from regraph_kg.cpp.launches import ResizedBlock
 from regraph_kg.cpp.loop_facts import LoopFacts
 from regraph_kg.cpp.pointers import PointerHead
 from regraph_kg.cpp.sums import CommonSum, ElementSum
-from regraph_kg.search.fit.predicate import (
-    is_parallel,
-    within,
-)
+from regraph_kg.search.fit.predicate import is_parallel, within
 from regraph_kg.search.prompts.heads import (
     clause,
     collapse,
