@@ -257,19 +257,20 @@ def _check(response: "httpx.Response") -> None:
         raise Refused(_status_of(error, body), json.dumps({"error": error}))
 
 
-def _error_in(body: dict[str, Any]) -> object:
+def _error_in(body: dict[str, Any]) -> Any:
     """What a server says in place of an answer; None where it answers."""
     choices = body.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
     if isinstance(first, dict) and first.get("error"):  # of a gateway whose own server failed
         return first["error"]
-    said = [body.get(name) for name in ("error", "errors", "detail", "message", "msg")]
-    if isinstance(said[3], dict) or "choices" in body:  # an answer of Ollama, or like OpenAI's
-        said = said[:1]
+    # a message that is no text is Ollama's answer
+    answered = "choices" in body or isinstance(body.get("message"), dict)
+    names = ("error",) if answered else ("error", "errors", "detail", "message", "msg")
+    said = (body.get(name) for name in names)
     return next((one[0] if isinstance(one, list) else one for one in said if one), None)
 
 
-def _status_of(error: object, body: dict[str, Any]) -> int:
+def _status_of(error: Any, body: dict[str, Any]) -> int:
     """The status that an error names itself; 500, which is waited for, where it names none."""
     for part in (error, body):
         for name in ("code", "status", "status_code") if isinstance(part, dict) else ():
