@@ -1,4 +1,4 @@
-"""Is the first step that `regraph next` names one that an expert would take?
+"""The first step that `regraph next` names, held against those that an expert would take.
 
     regraph ingest --starter
     python -m benchmarks.advice [--only NAME,NAME] [--target openmp] [--json FILE]
