@@ -3,6 +3,8 @@
     python -m benchmarks.strangers [--only NAME,NAME] [--steps in,start,judge,home] [--json FILE]
     python -m benchmarks.strangers --cuda           judges the CUDA start itself; needs a GPU
 
+The start runs on the CPU, a thread after another, beside the serial code.
+
 Each folder of benchmarks/strangers/ holds `code.cpp` (a file with the function), `main.cpp` (a
 program that calls it and prints sums), `right.cpp` (an answer for OpenMP, in the user's own types),
 `wrong_*.cpp` (mistakes that look honest), `thread.cu` (optional: a thread per element, written by
@@ -39,6 +41,7 @@ from regraph_kg.runs import home_changes, take_home
 from regraph_kg.runs.take_home import RunAnswer
 from regraph_kg.search.run import started_from
 from regraph_kg.wiring.problems import task_of
+from tests.port.emulated import differences
 
 STRANGERS = Path(__file__).parent / "strangers"
 STEPS = ("in", "start", "judge", "home")
@@ -85,7 +88,7 @@ class Row:
     refusal: str = ""
     start: str = ""  # parallel, one thread, refused
     kernels: int = 0
-    start_says: str = ""
+    start_says: str = ""  # why there is none, or what is wrong with it
     right: str = ""  # outcome of the right answer
     wrong: dict[str, str] = field(default_factory=dict)  # outcomes of wrong ones
     judge_says: str = ""
@@ -94,6 +97,11 @@ class Row:
     cuda_says: str = ""
     cuda_seconds: float | None = None
     by_hand_seconds: float | None = None
+
+    @property
+    def started(self) -> bool:
+        """Whether there is a start in parallel, against which nothing is said."""
+        return self.start == "parallel" and not self.start_says
 
     @property
     def judged(self) -> bool:
@@ -138,11 +146,24 @@ def look_at_start(problem: Problem, row: Row) -> None:
     except Exception as error:  # noqa: BLE001 (a fault of the start is a figure, too)
         row.start, row.start_says = "crashed", f"{type(error).__name__}: {error}"
         return
-    if isinstance(made, Port):
-        row.start = "parallel" if made.parallel else "one thread"
-        row.kernels = made.start.count("<<<")
-    else:
+    if not isinstance(made, Port):
         row.start, row.start_says = "refused", made.why
+        return
+    row.start = "parallel" if made.parallel else "one thread"
+    row.kernels = made.start.count("<<<")
+    with tempfile.TemporaryDirectory() as folder:
+        row.start_says = "; ".join(unlike(problem, made, folder))
+
+
+def unlike(problem: Problem, made: Port, folder: str) -> list[str]:
+    """What a start gives otherwise than the serial code, on the CPU."""
+    try:
+        return differences(problem, made, Path(folder))[:2]
+    except (subprocess.SubprocessError, OSError, ValueError, AssertionError) as error:
+        said = getattr(error, "stderr", None) or str(error)
+        text = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
+        first = next((x for x in text.splitlines() if "rror" in x), text[:200])
+        return [f"on the CPU: {first[:300]}"]
 
 
 def whole(problem: Problem, one: Stranger, code: str) -> str:
@@ -320,7 +341,7 @@ def summary(rows: Sequence[Row], chosen: Sequence[Stranger]) -> dict[str, str]:
     parallel = [row for row in taken if row.name in can and row.start]
     counts = {
         "taken in": (len(taken), len(rows)),
-        "CUDA start in parallel": (sum(r.start == "parallel" for r in parallel), len(parallel)),
+        "CUDA start in parallel": (sum(r.started for r in parallel), len(parallel)),
         "judged rightly": (
             sum(r.judged for r in taken if r.right),
             sum(1 for r in taken if r.right),
