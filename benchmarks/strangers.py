@@ -49,6 +49,7 @@ MOST_ANSWERS = 2
 """Options with which a person may have to answer `regraph problem new`."""
 ROUNDING = 1e-5
 """Printed numbers with a point may differ so much, relatively, after a function went home."""
+_ONE_THREAD = re.compile(r"<<<\s*1\s*,\s*1\s*>>>")
 COMPILED = ["-O3", "-march=native", "-fopenmp"]
 
 
@@ -88,6 +89,7 @@ class Row:
     refusal: str = ""
     start: str = ""  # parallel, one thread, refused
     kernels: int = 0
+    one_thread: int = 0  # launches of one thread
     start_says: str = ""  # why there is none, or what is wrong with it
     right: str = ""  # outcome of the right answer
     wrong: dict[str, str] = field(default_factory=dict)  # outcomes of wrong ones
@@ -100,8 +102,8 @@ class Row:
 
     @property
     def started(self) -> bool:
-        """Whether there is a start in parallel, against which nothing is said."""
-        return self.start == "parallel" and not self.start_says
+        """Whether there is a start in parallel, all of it, against which nothing is said."""
+        return self.start == "parallel" and not self.one_thread and not self.start_says
 
     @property
     def judged(self) -> bool:
@@ -150,7 +152,7 @@ def look_at_start(problem: Problem, row: Row) -> None:
         row.start, row.start_says = "refused", made.why
         return
     row.start = "parallel" if made.parallel else "one thread"
-    row.kernels = made.start.count("<<<")
+    row.kernels, row.one_thread = made.start.count("<<<"), len(_ONE_THREAD.findall(made.start))
     with tempfile.TemporaryDirectory() as folder:
         row.start_says = "; ".join(unlike(problem, made, folder))
 
@@ -359,7 +361,8 @@ def line(row: Row) -> str:
     wrong = sum(outcome not in ("passed", "unstable_timing") for outcome in row.wrong.values())
     judged = f"{row.right}, {wrong} of {len(row.wrong)} refused" if row.right else "-"
     cells = [row.name, f"{row.seconds} s" if row.taken_in else f"refused: {row.refusal}"]
-    start = f"{row.start} ({row.kernels} launches)" if row.kernels else row.start
+    alone = f", {row.one_thread} of one thread" if row.one_thread else ""
+    start = f"{row.start} ({row.kernels} launches{alone})" if row.kernels else row.start
     cells += [
         f"{start} {row.start_says}".strip() or "-",
         f"{judged} {row.judge_says}".strip(),

@@ -36,7 +36,7 @@ from regraph_kg.evaluation.gpu.sanitizer import (
 )
 from regraph_kg.evaluation.many_threads import TRAPPING, fixed_lengths
 from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
-from regraph_kg.evaluation.problem.rewrite import to_double, to_single
+from regraph_kg.evaluation.problem.rewrite import to_single
 from regraph_kg.evaluation.races import has_threads
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.session import Builds, Programs
@@ -227,10 +227,8 @@ class Machine:
             return Programs(serial, self._reference(problem), variants.result())
 
     def _reference(self, problem: Problem) -> Program:
-        reference_code = problem.reference_code
-        code = to_double(problem.serial_code) if reference_code is None else reference_code
-        name = "serial.cpp with fp64 types" if reference_code is None else "reference.cpp"
-        return self._trusted(problem.promoted(), name, code)
+        name = "serial.cpp with fp64 types" if problem.reference_code is None else "reference.cpp"
+        return self._trusted(problem.promoted(), name, problem.truth_code)
 
     def _variants(self, problem: Problem) -> tuple[Program, ...]:
         """The serial code as right codes may be, too: what these do not stand, nobody has to."""

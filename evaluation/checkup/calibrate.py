@@ -27,7 +27,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.problem.inputs import describe, factors, variant_of
 from regraph_kg.evaluation.problem.problem import Array, ConditionedRule, Problem, Sizes, shape_text
-from regraph_kg.evaluation.problem.rewrite import to_double, with_long_sums
+from regraph_kg.evaluation.problem.rewrite import with_long_sums
 from regraph_kg.evaluation.problem.types import is_inexact, is_rounded, parts, wide
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.verify.covering import check_shapes
@@ -89,10 +89,7 @@ class Trials(ExitStack):
         self.problem, self.seed = problem, seed
         self.shapes = _shapes(problem, seed)
         every = [*self.shapes, problem.sizes.time]
-        wide = problem.promoted()
-        reference_code = problem.reference_code
-        code = to_double(problem.serial_code) if reference_code is None else reference_code
-        reference = _program(wide, compiler, code, HOST_FLAGS)
+        reference = _program(problem.promoted(), compiler, problem.truth_code, HOST_FLAGS)
         with ExitStack() as stack:
             self.references = References(problem, reference, every, limits)
             stack.enter_context(closing(self.references))

@@ -36,7 +36,6 @@ from regraph_kg.evaluation.problem.problem import (
     SumRule,
     size_of,
 )
-from regraph_kg.evaluation.problem.rewrite import to_double
 from regraph_kg.evaluation.problem.rows import rows_of
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 
@@ -102,11 +101,8 @@ class Subject(NamedTuple):
 def _compiled(subject: Subject) -> Iterator[ProblemFinding]:
     """Whether each source compiles as C++."""
     problem = subject.problem
-    sources = {"serial.cpp": problem.serial_code}
-    if problem.reference_code is None:
-        sources["serial.cpp with fp64 types"] = to_double(problem.serial_code)
-    else:
-        sources["reference.cpp"] = problem.reference_code
+    name = "serial.cpp with fp64 types" if problem.reference_code is None else "reference.cpp"
+    sources = {"serial.cpp": problem.serial_code, name: problem.truth_code}
     for name, code in sources.items():
         result = subject.compiler.host(code, HOST_FLAGS)
         if isinstance(result, Failure):

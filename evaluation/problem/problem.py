@@ -31,6 +31,7 @@ from regraph_kg.evaluation.problem.declaration import (
 from regraph_kg.evaluation.problem.expression import Sizes, size_of
 from regraph_kg.evaluation.problem.memory import memory_limit
 from regraph_kg.evaluation.problem.project import ProjectProblem, project_fields
+from regraph_kg.evaluation.problem.rewrite import to_double
 from regraph_kg.evaluation.problem.types import C_TYPES, WIDER, Alteration, Array, is_whole
 from regraph_kg.models.base import Metric
 
@@ -235,8 +236,22 @@ class Problem(Declared):
         """The same where every range is the one of this shape."""
         return self.model_copy(update={"args": tuple(arg.at(sizes) for arg in self.args)})
 
+    @property
+    def truth_code(self) -> str:
+        """The code that says what is right: reference.cpp, else serial.cpp with fp64 types."""
+        if self.reference_code is not None:
+            return self.reference_code
+        return self.serial_code if self._keeps_types else to_double(self.serial_code)
+
+    @property
+    def _keeps_types(self) -> bool:
+        # a float that decides a count or a place would decide otherwise in another precision
+        return self.tolerance == "exact" and self.reference_code is None
+
     def promoted(self) -> "Problem":
         """The same problem with floats as float64, complex likewise: its reference's signature."""
+        if self._keeps_types:
+            return self
         wide = tuple(arg.promoted() for arg in self.args)
         returns = self.returns and Returned(type=WIDER.get(self.returns.type, self.returns.type))
         return self.model_copy(update={"args": wide, "returns": returns})

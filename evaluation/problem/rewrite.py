@@ -1,7 +1,8 @@
 """serial.cpp with fp64 types: the reference, written from the serial code token by token.
 
 A serial fp32 sum of 2^26 uniforms is 50 % off, so the serial code must not be the truth.
-Not covered: fp32 hidden behind bit casts, intrinsics, or a problem whose branches depend on fp32
+A problem whose outputs are exact keeps its types: there a float decides a count or a place.
+Not covered: fp32 hidden behind bit casts, intrinsics, or other outputs that branch on fp32
 rounding; such a problem brings its own reference.cpp.
 """
 

@@ -14,7 +14,6 @@ from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.further import FurtherChecks
 from regraph_kg.evaluation.many_threads import TRAPPING, ManyThreads
 from regraph_kg.evaluation.problem.problem import Problem
-from regraph_kg.evaluation.problem.rewrite import to_double
 from regraph_kg.evaluation.races import HeldUpThreads
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.slots import SessionRules
@@ -67,7 +66,7 @@ def desks(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[...
         @contextmanager
         def opened(problem: Problem, *variants: str) -> Iterator[Desk]:
             shapes = secret_shapes(problem, random.Random(1))
-            library = compiler.host(to_double(problem.serial_code), HOST_FLAGS)
+            library = compiler.host(problem.truth_code, HOST_FLAGS)
             reference = Program(
                 compiler.harness(problem.promoted()), Path(str(library)), problem.entry
             )

@@ -32,6 +32,16 @@ def test_promotion_widens_float32_only() -> None:
     assert [arg.type for arg in wide.args] == ["float64", "float64", "float64", "int32"]
 
 
+def test_floats_that_decide_exact_outputs_keep_their_types() -> None:
+    exact = problem_named("scale").model_copy(update={"tolerance": "exact"})
+    assert exact.promoted().args == exact.args
+    assert exact.truth_code == exact.serial_code
+    own = exact.model_copy(update={"reference_code": "// in double"})
+    assert own.promoted().args != exact.args
+    assert own.truth_code == "// in double"
+    assert "double" in problem_named("scale").truth_code
+
+
 @pytest.mark.parametrize(
     ("text", "value"), [("m*n + 2", 14), ("(m - 1) * n // 3", 2), ("-1 + m", 2), ("m % 2", 1)]
 )

@@ -21,7 +21,6 @@ from regraph_kg.evaluation.problem.problem import (
     load_problem,
     shape_text,
 )
-from regraph_kg.evaluation.problem.rewrite import to_double
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.verify import large_outputs
 from regraph_kg.evaluation.verify.covering import (
@@ -188,7 +187,7 @@ def examined(cache: Path) -> Iterator[Callable[..., Failure | frozenset[str]]]:
             shared = layout.build()
             stack.callback(shared.close)
             references = References(
-                problem, built(problem.promoted(), to_double(problem.serial_code)), shapes, limits
+                problem, built(problem.promoted(), problem.truth_code), shapes, limits
             )
             stack.callback(references.close)
             worker = stack.enter_context(
