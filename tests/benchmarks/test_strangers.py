@@ -17,7 +17,6 @@ def test_a_function_has_all_that_is_measured_with_it(one: Stranger) -> None:
     assert len(one.about["options"]) <= 2 * MOST_ANSWERS
     code = (one.folder / "code.cpp").read_text(encoding="utf-8")
     assert one.short in code
-    assert one.short in (one.folder / "main.cpp").read_text(encoding="utf-8")
     right = (one.folder / "right.cpp").read_text(encoding="utf-8")
     wrong = [path.read_text(encoding="utf-8") for path in one.wrong]
     assert len({right, *wrong}) == 4
