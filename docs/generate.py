@@ -10,6 +10,7 @@ import inspect
 import itertools
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,6 +34,8 @@ METHODS_PAGE = ROOT / "docs" / "methods.md"
 ARCHITECTURE = ROOT / "docs" / "dev" / "architecture.md"
 """Generated in part, by `--sizes` alone."""
 NO_PRODUCT = ("tests/", "benchmarks/", "corpus/", "docs/")
+PROBLEMS_PAGE = ROOT / "docs" / "problems.md"
+"""Generated in part, too."""
 RESULTS = ROOT / "docs" / "results.md"
 """Generated in part, too; benchmarks/document.py writes another part."""
 BENCHES = "<!-- begin: docs/generate.py, from docs/results/*.json -->"
@@ -138,6 +141,17 @@ def _settings_of(kind: type[MethodSettings]) -> list[str]:
     return table if rows else ["Nothing to set."]
 
 
+def problems() -> str:
+    """docs/problems.md, with the strangers' functions between its marks."""
+    head, begin, rest = PROBLEMS_PAGE.read_text(encoding="utf-8").partition("<!-- begin")
+    mark, end = rest.partition("-->")[0], rest[rest.index("<!-- end") :]
+    rows = ["| function | field | as people write it |", "|---|---|---|"]
+    for path in sorted((ROOT / "benchmarks" / "strangers").glob("*/about.toml")):
+        about = tomllib.loads(path.read_text(encoding="utf-8"))
+        rows.append(_row([path.parent.name, about["field"], about["pattern"]]))
+    return head + "\n".join([f"{begin}{mark}-->", *rows, end])
+
+
 def results() -> str:
     """docs/results.md, with what the committed results of benches show between its marks."""
     head, begin, rest = RESULTS.read_text(encoding="utf-8").partition(BENCHES)
@@ -222,6 +236,7 @@ def generated() -> dict[Path, str]:
     return {
         ROOT / "docs" / "settings.md": settings(),
         METHODS_PAGE: methods(),
+        PROBLEMS_PAGE: problems(),
         RESULTS: results(),
         ROOT / "docs" / "trajectory.schema.json": trajectory_schema(),
     }
