@@ -52,6 +52,11 @@ class Given:
         return self.passed.form == "scalar" and element.type not in ("float16", "struct")
 
     @property
+    def holds(self) -> bool:
+        """Whether it knows its own length."""
+        return self.passed.form in ("vector", "span")
+
+    @property
     def copied(self) -> bool:
         """Whether the adapter must make a container of its own."""
         is_owned = self.is_owned or self.counted or self.passed.element.type == "bool"
@@ -223,7 +228,7 @@ def _kept(result: Given | None, call: str) -> tuple[list[str], list[str]]:
 
 
 def wrapper(plain: Plain, sizes: Mapping[str, str], extents: Mapping[str, str]) -> str:
-    """The user's function's new body: calls the entry.
+    """Lines of the user's function that call the entry.
 
     `sizes`: C++ for each size that the entry takes besides, over the user's parameters; `extents`:
     for the result and each vector whose length the function sets how many elements it gets.
@@ -244,8 +249,7 @@ def wrapper(plain: Plain, sizes: Mapping[str, str], extents: Mapping[str, str]) 
     before = [*before, *(f"long long {counter(name)} = 0;" for name in plain.counted)]
     arguments += [f"&{counter(name)}" for name in plain.counted]
     arguments += [f"static_cast<long long>({sizes[name]})" for name in plain.sizes]
-    lines = [*before, f"{takes}{plain.entry}({', '.join(arguments)});", *after]
-    return "{\n" + "".join(f"    {line}\n" for line in lines) + "}"
+    return "\n".join([*before, f"{takes}{plain.entry}({', '.join(arguments)});", *after])
 
 
 def _outward(one: Given, extents: Mapping[str, str]) -> tuple[list[str], str, list[str]]:

@@ -43,6 +43,7 @@ _CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:el)?if(?:n?def)?\b(.*?)(?://.*)?$", r
 _SWITCH = re.compile(r"\b[A-Za-z]\w*")  # names of a condition, but those that compilers define
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _MOST_WAYS = 4
+_ROW_LENGTH = 8  # elements of a row where lengths do not say it
 _WHOLE_SECONDS = 2.0  # a call with all integers of a type may take: then small ones are tried
 _ROUNDS, _ROUNDING = 3, 2.0**33
 """Tolerances that are tried; operations in a row beyond which a difference is no rounding."""
@@ -315,6 +316,8 @@ def _sizes(draft: Draft) -> dict[str, Any]:
     """`[sizes]` as long as nothing was timed."""
     extents = [text for name in draft.names for text in draft.shape(name)]
     check = check_shapes(list(draft.sizes), extents, powers=draft.said.powers)
+    rows = [name for name, told in draft.sizes.items() if told.endswith("]")]  # of a sparse matrix
+    check = [{**at, **{name: _ROW_LENGTH * at[name] for name in rows}} for at in check]
     sizes: dict[str, Any] = {"check": check, "time": {**check[-1], **draft.said.sizes}}
     return sizes | ({"require": relations(extents)} if relations(extents) else {})
 

@@ -20,7 +20,6 @@ from regraph_kg.errors import BadInput
 
 _WORD = r"[A-Za-z_]\w*"
 _BYTES = 256
-_ROW_LENGTH = 8  # elements between two starts, as of a sparse matrix' rows
 
 
 @dataclass
@@ -63,9 +62,11 @@ class Draft:
         own = [name for name in self.read.passed if f"{name}_size" in words - set(sizes)]
         self._renamed: dict[str, str] = {}
         for name in own:
-            short = "n" if len(own) == 1 and "n" not in self.read.passed else f"{name}_size"
-            self._renamed[f"{name}_size"] = short
-            sizes[short] = f"{name}.size()"
+            if told := self._told(f"{name}_size"):
+                is_only = len(own) == 1 and "n" not in self.read.passed and told.endswith(")")
+                short = "n" if is_only else f"{name}_size"
+                self._renamed[f"{name}_size"] = short
+                sizes[short] = told
         unknown = words - set(sizes) - set(self._renamed)
         if unknown:
             raise BadInput(
@@ -114,21 +115,34 @@ class Draft:
         return self._renamed.get(word[0], word[0])
 
     def proposed(self, name: str) -> str:
-        """What may be the shape where none is known; "" where nothing says so."""
+        """What may be the shape where none is known; "" where nothing says so.
+
+        Nothing that is assumed of the user's memory: a length of its own, which the call tells, or
+        room for a result.
+        """
         seen = self.read.watched.arrays.get(name)
-        if seen is not None and seen.between and len(self.sizes) == 1:
-            return f"{_ROW_LENGTH}*{next(iter(self.sizes))}"
-        if seen is not None and seen.by_bytes:
+        if seen is None or seen.counted:  # room, as long as the longest array that is known
+            others = [self.length(other) for other in self.names if other != name]
+            whole = [*filter(None, others), *([*self.sizes] if len(self.sizes) == 1 else [])]
+            return max(whole, key=len, default="")
+        if seen.by_bytes:
             return str(_BYTES)
-        is_led = seen is None or seen.gathered or seen.between or seen.counted or seen.starts
-        if not (is_led or self.read.passed[name].form in ("vector", "span")):
+        if seen.starts and len(self.sizes) == 1:
+            return f"{next(iter(self.sizes))} + 1"
+        between = [other for other, one in self.read.watched.arrays.items() if one.between]
+        own = f"{between[0] if seen.between else name}_size"
+        return own if self._told(own) else ""
+
+    def _told(self, own: str) -> str:
+        """C++ for a length of an array's own: what it says itself, or where its last row ends."""
+        name = own.removesuffix("_size")
+        if self.read.passed[name].form in ("vector", "span"):
+            return f"{name}.size()"
+        ends = [start for start in self.starts if self.shape(start)]
+        if not self.read.watched.arrays[name].between or len(ends) != 1:
             return ""
-        usual = next(iter(self.sizes)) if len(self.sizes) == 1 else ""
-        whole = [self.length(other) for other in self.names if other != name and self.shape(other)]
-        holder = self.read.passed.get(name)
-        if whole and (holder is None or holder.form in ("vector", "span")):
-            usual = max(whole, key=len)  # that of the longest array that is known
-        return f"{usual} + 1" if usual and seen is not None and seen.starts else usual
+        rows = re.fullmatch(r"(\w+) \+ 1", self.length(ends[0]))
+        return f"{ends[0]}[{rows[1]}]" if rows else ""
 
     def length(self, name: str) -> str:
         """Elements of an array, as a product of its shape."""

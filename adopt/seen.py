@@ -37,7 +37,6 @@ class Seen:
     between: bool = False  # it holds what another one's neighbours start
     bisected: bool = False  # its middle is looked at first, then that of a half
     by_bytes: bool = False  # bytes are its indices
-    gathered: bool = False  # what integers of another array hold are its indices
     ranges: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Least and largest of its integers that are indices, by field ("" for itself)."""
     leads: list[Index] = field(default_factory=list)  # arrays that its own integers index
@@ -165,7 +164,7 @@ class _Watching:
     def _seen(self, name: str) -> Seen:
         one, end, seen = self._trials.passed[name], self._ends.get(name, ""), Seen()
         led = [index for index in self._led if index.target == name]
-        seen.between, seen.gathered = name in self._between, bool(led)
+        seen.between = name in self._between
         seen.by_bytes = any(self._trials.passed[i.name].element.type == "uint8" for i in led)
         if not one.const:
             self._change(seen, name)

@@ -12,6 +12,7 @@ from tree_sitter import Node
 
 from regraph_kg.adopt.adapter import Plain, adapter, needs, wrapper
 from regraph_kg.adopt.draft import Draft
+from regraph_kg.adopt.guard import guarded
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import (
     CodeFile,
@@ -131,10 +132,10 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
     function, source = draft.read.function, draft.read.function.source
     sizes = {name: draft.wrapped(name) for name in plain.sizes}
     extents = {name: draft.wrapped(draft.length(name)) for name in draft.names}
-    body = wrapper(plain, sizes, extents)
+    called = guarded(draft, plain, wrapper(plain, sizes, extents))
     start, end = _line_start(source, function.outer), function.outer.end_byte
-    special = _specialization(draft, function)
-    where = (end, end) if special else (function.body.start_byte, function.body.end_byte)
+    inside = function.body.start_byte + 1
+    where = (end, end) if function.templates else (inside, inside)
     return Home(
         schema_version=1,
         file=os.path.relpath(source.path.resolve(), folder.resolve()),
@@ -148,8 +149,8 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
         declaration=f"{plain.declaration};",
         declare_at=_line_start(source, _file_scope(function.outer)),
         replace=where,
-        wrapper=f"{special}{body}",
-        includes=("<vector>", "<algorithm>") if "_bytes" in body else (),
+        wrapper=_specialization(draft, function, called) if function.templates else called,
+        includes=("<vector>", "<algorithm>") if "_bytes" in called else (),
         assumes=tuple(_assumed(draft)),
     )
 
@@ -168,36 +169,28 @@ def _file_scope(node: Node) -> Node:
     return node
 
 
-def _specialization(draft: Draft, function: Function) -> str:
-    """How an instance's definition begins; "" for a function that is no template."""
-    if not function.templates:
-        return ""
+def _specialization(draft: Draft, function: Function, called: str) -> str:
+    """An instance's definition: the template's, with that call before its own code."""
     said = dict(zip(function.templates, draft.read.instance, strict=False))
-    source, edits, end = function.source, Edits(), function.body.start_byte
+    source, edits, inside = function.source, Edits(), function.body.start_byte + 1
     name = function.declarator.child_by_field_name("declarator")
     for node in walk(function.node):
-        if node.start_byte >= end or node.child_count:
+        if node.child_count:
             continue
         word = source.text(node)
         if name is not None and node.id == name.id:
             edits.put(node, f"{word}<{', '.join(draft.read.instance)}>")
-        elif word in said or word in ("static", "inline"):
+        elif word in said or (word in ("static", "inline") and node.end_byte < inside):
             edits.put(node, said.get(word, ""))
-    head = edits.applied(source.content, function.node.start_byte, end)
-    return f"\n\ntemplate <>\n{head.strip()} "
+    edits.insert(inside, called)
+    text = edits.applied(source.content, function.node.start_byte, function.node.end_byte)
+    return f"\n\ntemplate <>\n{text.strip()}".replace("\r\n", "\n")
 
 
 def _assumed(draft: Draft) -> list[str]:
-    """What each call must keep to: lengths of what the function is given."""
-    told = []
-    given = {one.name: one for one in draft.plain().given}
-    owners = {said.removesuffix(".size()") for said in draft.sizes.values()}
-    for name, one in draft.read.passed.items():
-        length = draft.wrapped(draft.length(name)) if one.form != "scalar" else ""
-        if given[name].counted and not given[name].reads:
-            told.append(f"{name} is empty before the call")
-        elif one.form in ("vector", "span") and not (name in owners or given[name].sized):
-            told += [] if one.fixed else [f"{name}.size() == {length}"]
-        elif one.form in ("pointer", "rows"):
-            told.append(f"{name} points to {length} elements")
-    return told
+    """What each call must keep to and nothing looks at: how much pointers point to."""
+    return [
+        f"{name} points to {draft.wrapped(draft.length(name))} elements"
+        for name, one in draft.read.passed.items()
+        if one.form in ("pointer", "rows")
+    ]

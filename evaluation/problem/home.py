@@ -45,11 +45,11 @@ class Home(Declared):
     entry: Identifier
     declaration: str  #: the candidate's entry, declared: one line of C++ for file scope
     declare_at: NonNegativeInt  #: the declaration's place at file scope, before the function
-    replace: Range  #: what the wrapper replaces: the function's body; empty after a template
-    wrapper: str  #: the function's new body, in braces; of a template the whole of a specialization
+    replace: Range  #: what the wrapper replaces: nothing behind the body's brace, or a template
+    wrapper: str  #: looks, calls and returns before the body; of a template its specialization
     includes: tuple[str, ...] = ()  #: headers that the wrapper needs, such as `<vector>`
     assumes: tuple[str, ...] = ()
-    """What must hold at each call, such as `y.size() == x.size()`; the wrapper does not look."""
+    """What must hold at each call, such as `y points to n elements`; the wrapper cannot look."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:

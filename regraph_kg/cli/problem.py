@@ -169,13 +169,17 @@ def problem_of(settings: Settings, file: Path, function: str) -> Path:
 def _shaped(draft: Draft) -> Draft:
     """The draft with shapes for all arrays, those not known as proposed. Raises `BadInput`."""
     while draft.open:
-        name = draft.open[0]
-        proposed = draft.proposed(name)
-        if not proposed:
+        proposals = {name: draft.proposed(name) for name in draft.open}
+        unknown = [name for name, text in proposals.items() if not text]
+        if len(unknown) == len(proposals):
+            function, said = draft.read.function, " ".join(f"--shape {name}=.." for name in unknown)
+            over = f"{', '.join(draft.sizes)}, or a number" if draft.sizes else "a number"
             raise BadInput(
-                f"{name}: its shape cannot be told from the code; give --shape {name}=..."
+                f"{function.source.path}, line {function.line}: how long {', '.join(unknown)} is"
+                f" cannot be told from {function.qualified}; give {said} (over {over})"
             )
-        draft.said.shapes[name] = _parts(proposed)
+        name = next(name for name in proposals if proposals[name])
+        draft.said.shapes[name] = _parts(proposals[name])
         draft = Draft(draft.read, draft.said)
     return draft
 

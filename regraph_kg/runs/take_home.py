@@ -115,7 +115,7 @@ def answer_comment(answer: RunAnswer, problem: Problem, home: Home | None) -> st
     tolerance = problem.tolerance
     rule = tolerance if isinstance(tolerance, str) else tolerance.model_dump_json()
     calls = "host pointers" if problem.metric == "call" else "pointers to the device's memory"
-    assumed = ["arrays do not overlap", calls, *(home.assumes if home else ())]
+    assumed = [calls, *(home.assumes if home else ["arrays do not overlap"])]
     rests_on = [
         f"{_tested_shapes(problem)}, {problem.precision}, tolerance {rule}",
         f"assumes: {'; '.join(assumed)}",
@@ -149,7 +149,7 @@ def _comment(answer: RunAnswer, subject: str, rests_on: list[str], mark: str = "
 
 
 def _with_call(content: bytes, home: Home, file: str) -> bytes:
-    """The user's file, its function's body replaced by a call of the entry."""
+    """The user's file, its function with a call of the entry before its own code."""
     # an include that is there twice is harmless, but nobody asked for it
     missing = [
         include for include in home.includes if f"#include {include}".encode() not in content

@@ -90,15 +90,13 @@ def test_a_condition_narrows_an_index(code: str, expected: dict[str, str]) -> No
 
 def test_elements_between_which_a_loop_runs_ascend() -> None:
     open_ = of(SPMV)
-    assert {name: open_.proposed(name) for name in open_.open} == {
-        "col": "8*n",
-        "v": "8*n",
-        "x": "n",
-    }
-    shapes = {"col": ("8*n",), "v": ("8*n",), "x": ("n",)}
-    one = of(SPMV, Said(shapes=shapes))
-    assert given(one, "start") == "n + 1 in 0..8*n"
-    assert given(one, "col") == "8*n in 0..n - 1"
+    # how long x is nothing says; rows end where the last start says
+    proposed = {"col": "col_size", "v": "col_size", "x": ""}
+    assert {name: open_.proposed(name) for name in open_.open} == proposed
+    one = of(SPMV, Said(shapes={"col": ("col_size",), "v": ("col_size",), "x": ("n",)}))
+    assert one.sizes == {"n": "n", "col_size": "start[n]"}
+    assert given(one, "start") == "n + 1 in 0..col_size"
+    assert given(one, "col") == "col_size in 0..n - 1"
     assert next(a for a in one.arguments() if a["name"] == "start")["values"] == ["sorted"]
 
 

@@ -94,14 +94,14 @@ def test_a_function_that_is_plain_c_becomes_the_entry_itself() -> None:
     assert code.count("{") == 1
 
 
-def test_home_replaces_the_body_and_its_offsets_are_the_files() -> None:
+def test_home_goes_before_the_functions_own_code_and_its_offsets_are_the_files() -> None:
     one, content = draft("prefix_sum"), TASKS.read_bytes()
     kept = home(one, one.plain(), TASKS.parent / "prefix")
     assert kept.path(TASKS.parent / "prefix") == TASKS
     assert kept.fits(content)
-    body = content[slice(*kept.replace)].decode()
-    assert body.startswith("{\n    std::vector<float> sums")
-    assert body.endswith("return sums;\n}")
+    assert kept.replace[0] == kept.replace[1]
+    assert content[: kept.replace[0]].endswith(b"const& x) {")
+    assert content[kept.replace[1] :].startswith(b"\n    std::vector<float> sums")
     assert kept.signature == "std::vector<float> prefix_sum(std::vector<float> const& x)"
     assert "std::vector<float> result(x.size());" in kept.wrapper
 
@@ -112,6 +112,7 @@ def test_home_of_a_template_specializes_it_after_its_definition() -> None:
     assert kept.replace[0] == kept.replace[1] == kept.definition[1]
     assert content[: kept.definition[1]].endswith(b"return found;\n}")
     assert "template <>\nfloat largest<float>(const std::vector<float>& x) {" in kept.wrapper
+    assert kept.wrapper.endswith("    return found;\n}")
 
 
 @pytest.mark.parametrize(
@@ -146,7 +147,7 @@ def test_words_for_compilers_before_a_name_do_not_matter(head: str) -> None:
     assert kept.fits(code.encode())
     assert kept.signature == head
     assert kept.declare_at == 0
-    assert code.encode()[slice(*kept.replace)].startswith(b"{ for")
+    assert code.encode()[kept.replace[1] :].startswith(b" for")
 
 
 def test_capitals_that_are_no_markers_stay() -> None:
