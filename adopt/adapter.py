@@ -57,6 +57,12 @@ class Given:
         return self.passed.form in ("vector", "span")
 
     @property
+    def lies(self) -> bool:
+        """Whether its elements lie side by side in memory that another one may have, too."""
+        is_bits = self.passed.form == "vector" and self.passed.element.type == "bool"
+        return self.passed.form in ("vector", "span", "pointer", "rows") and not is_bits
+
+    @property
     def copied(self) -> bool:
         """Whether the adapter must make a container of its own."""
         is_owned = self.is_owned or self.counted or self.passed.element.type == "bool"

@@ -203,11 +203,7 @@ class Adopter:
         raise first
 
     def _less_wide(
-        self,
-        draft: Draft,
-        whole: frozenset[str],
-        is_finite: bool,
-        finite: Callable[[Draft], bool],
+        self, draft: Draft, whole: frozenset[str], is_finite: bool, finite: Callable[[Draft], bool]
     ) -> tuple[Draft, bool]:
         """Small integers, where more ways are gone with them, or results are numbers."""
         never, narrow = self._never, _saying(draft, narrow=whole)

@@ -104,15 +104,15 @@ class Draft:
         """An array's shape over size names; () if unknown."""
         key = "" if name == self._result and self.read.returned else name
         shape = self._said(key) or self.read.watched.arrays[key].shape
-        return tuple(re.sub(_WORD, self._size_of, text) for text in shape)
+        return tuple(map(self._sized, shape))
 
     def _said(self, key: str) -> tuple[str, ...]:
         """What somebody said the shape is; () where nobody did."""
         return self.said.shapes.get(key or self._result, ())
 
-    def _size_of(self, word: re.Match[str]) -> str:
-        """A length's name among the sizes."""
-        return self._renamed.get(word[0], word[0])
+    def _sized(self, text: str) -> str:
+        """With names of sizes for those of lengths."""
+        return re.sub(_WORD, lambda word: self._renamed.get(word[0], word[0]), text)
 
     def proposed(self, name: str) -> str:
         """What may be the shape where none is known; "" where nothing says so.
@@ -155,14 +155,11 @@ class Draft:
 
     def role(self, name: str) -> Role:
         """What a person said, else what the body does."""
-        if name in self.said.roles:
-            role = self.said.roles[name]
-            if role != "in" and self.read.passed[name].const:
-                raise BadInput(
-                    f"--role {name}={role}: {name} is const in {self.read.function.qualified}"
-                )
-            return role
-        return self.read.watched.arrays[name].role
+        role = self.said.roles.get(name)
+        if role not in (None, "in") and self.read.passed[name].const:
+            where = self.read.function.qualified
+            raise BadInput(f"--role {name}={role}: {name} is const in {where}")
+        return role or self.read.watched.arrays[name].role
 
     def plain(self) -> Plain:
         """The function and its entry."""
@@ -241,26 +238,21 @@ class Draft:
     @cached_property
     def _usual(self) -> dict[str, float | int]:
         """The usual value of each scalar that is no size and no index."""
+        taken = self.read.watched.places.union(self.sizes)
         scalars = {
             name: one.element
             for name, one in self.read.passed.items()
-            if one.form == "scalar" and not one.element.in_arrays
+            if one.form == "scalar" and not one.element.in_arrays and name not in taken
         }
-        for name in self.read.watched.places.union(self.sizes) & set(scalars):
-            del scalars[name]
         said = {name: values[0] for name, values in self.said.values.items()}
         return usual_values(self.read.function, scalars, said)
 
     def _values(self, name: str, one: Passed) -> dict[str, Any]:
         """Distributions, and a range where the type or the function wants one."""
         looked = self.length(name) if self.read.watched.stops else ""
+        positive, narrow = self.said.positive, name in self.said.narrow
         told = drawn(
-            one.element,
-            name,
-            self._ranges,
-            looked=looked,
-            positive=self.said.positive,
-            narrow=name in self.said.narrow,
+            one.element, name, self._ranges, looked=looked, positive=positive, narrow=narrow
         )
         if looked and self.names.index(name) % 2 and "values" in told:
             first, *others = told["values"]  # what one array holds another one often lacks
@@ -287,7 +279,7 @@ class Draft:
         for name, seen in self.read.watched.arrays.items():
             for field_, (low, high) in seen.ranges.items():
                 key = f"{name}.{field_}" if field_ else name
-                found[key] = low, re.sub(_WORD, self._size_of, high)
+                found[key] = low, self._sized(high)
             for lead in seen.leads:
                 key = f"{name}.{lead.leaf}" if lead.leaf else name
                 if lead.target and self.shape(lead.target):

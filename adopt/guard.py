@@ -63,13 +63,12 @@ def _sign(draft: Draft, name: str) -> str:
 
 def _apart(draft: Draft, one: Given, other: Given) -> Iterator[str]:
     """That two arrays do not overlap, where they could."""
-    kinds = {one.passed.element.spelled, other.passed.element.spelled}
-    types = {one.passed.element.type, other.passed.element.type}
-    if {one.passed.form, other.passed.form} == {"vector"} and len(kinds) == 1:
+    pair = one.passed, other.passed
+    if {o.form for o in pair} == {"vector"} and len({o.element.spelled for o in pair}) == 1:
         yield f"&{one.name} != &{other.name}"
-    elif all(o.holds or o.passed.form in ("pointer", "rows") for o in (one, other)):
-        ends = [f"{at}, {at} + {long}" for at, long in (_placed(draft, o) for o in (one, other))]
-        yield from [f"regraph_apart({', '.join(ends)})"] if len(types) == 1 else []
+    elif len({o.element.type for o in pair}) == 1 and one.lies and other.lies:
+        ends = (f"{at}, {at} + {long}" for at, long in (_placed(draft, o) for o in (one, other)))
+        yield f"regraph_apart({', '.join(ends)})"
 
 
 def _placed(draft: Draft, one: Given) -> tuple[str, str]:
@@ -81,5 +80,4 @@ def _placed(draft: Draft, one: Given) -> tuple[str, str]:
 
 def _wide(draft: Draft, text: str) -> str:
     """An expression over sizes as C++ over the user's parameters that does not overflow."""
-    wrapped = draft.wrapped(text)
-    return _WORD.sub(lambda word: f"regraph_len({word[0]})", wrapped)
+    return _WORD.sub(lambda word: f"regraph_len({word[0]})", draft.wrapped(text))

@@ -110,10 +110,7 @@ def _shifted(one: Called, other: Called, target: str) -> tuple[list[int], list[i
 
 
 def limits(
-    trials: ProbeTrials,
-    found: Sequence[Index],
-    ends: Mapping[str, str],
-    points: Sequence[Point],
+    trials: ProbeTrials, found: Sequence[Index], ends: Mapping[str, str], points: Sequence[Point]
 ) -> dict[tuple[str, str], tuple[str, str]]:
     """Two bounds of each array and field: one more than the largest integer, and than its index."""
     points = sorted(points, key=lambda one: -min(one.values(), default=0))[:_MOST_POINTS]

@@ -9,12 +9,7 @@ from dataclasses import replace
 from functools import cache
 
 from regraph_kg.cpp.tokens import normalized
-from regraph_kg.models.evaluation import (
-    RIGHT_BUT_SLOW,
-    Candidate,
-    EvalReport,
-    Outcome,
-)
+from regraph_kg.models.evaluation import RIGHT_BUT_SLOW, Candidate, EvalReport, Outcome
 from regraph_kg.models.run import Cost, RunHeader, SimulationRecord, StepRecord, Task
 from regraph_kg.models.technique import start_id
 from regraph_kg.search.context import Context, Iteration, Method

@@ -1,7 +1,6 @@
 """Is there anything to compute? Filters for tasks that unearned code passes (after robust-kbench).
 
-    zero        every output is 0 within the tolerance
-    constant    one number passes for every element, whatever the input
+    constant    one number, such as 0, passes for every element of all outputs, whatever the input
     input       no output changes where an input does
 
 They are looked at in every case of the largest check shape, the input ones by drawing that
@@ -19,7 +18,7 @@ import numpy as np
 from regraph_kg.evaluation.checkup.calibrate import Trials
 from regraph_kg.evaluation.checkup.findings import ProblemFinding, error, note
 from regraph_kg.evaluation.problem.inputs import generate
-from regraph_kg.evaluation.problem.problem import Argument, Array
+from regraph_kg.evaluation.problem.problem import Array
 from regraph_kg.evaluation.verify.diagnose import ExpectedOutput, number
 from regraph_kg.evaluation.verify.reference import Case
 
@@ -31,26 +30,31 @@ def trivial(trials: Trials) -> Iterator[ProblemFinding]:
     full = filter(problem.is_full, problem.sizes.check)
     cases = trials.cases(max(full, key=problem.nbytes))
     cases += [replace(case, seed=case.seed + 1) for case in cases]
+    found = dict[str, str]()
     for arg in problem.results:
         truths = [trials.references.truths(case)[arg.name] for case in cases]
-        yield from _check_output(
-            arg, [truth for truth in truths if isinstance(truth, ExpectedOutput)]
+        found[arg.name] = _constant(
+            [truth for truth in truths if isinstance(truth, ExpectedOutput)]
         )
+    # a status beside results that vary is what many functions return
+    finding = error if all(found.values()) else note
+    for name, value in found.items():
+        if value:
+            text = f"{name} is {value} within the tolerance, whatever the input"
+            write = f"a smaller tolerance, or inputs for which {name} varies (values, range)"
+            yield finding("output", f"{text}: a constant passes for it", write)
     yield from _check_inputs(trials, cases)
 
 
-def _check_output(arg: Argument, truths: Sequence[ExpectedOutput]) -> Iterator[ProblemFinding]:
+def _constant(truths: Sequence[ExpectedOutput]) -> str:
+    """The number that passes everywhere, 0 if it does; "" where none does."""
     with np.errstate(invalid="ignore", over="ignore"):
         bounds = [_common(truths, part) for part in _parts(truths)]
-    if all(low <= 0 <= high for low, high in bounds):
-        text = f"{arg.name} is 0 within the tolerance for every input: code that computes nothing"
-        yield error("output", f"{text} passes", _remedy(arg))
-    elif all(low <= high for low, high in bounds):
-        middle = [(low + high) / 2 for low, high in bounds]
-        kind = truths[0].values.dtype.type
-        value = number(kind(middle[0]) if len(middle) == 1 else kind(complex(*middle)))
-        text = f"{arg.name} is {value} within the tolerance, whatever the input"
-        yield error("output", f"{text}: a constant passes", _remedy(arg))
+    if not all(low <= high for low, high in bounds):
+        return ""
+    middle = [0.0 if low <= 0 <= high else (low + high) / 2 for low, high in bounds]
+    kind = truths[0].values.dtype.type
+    return number(kind(middle[0]) if len(middle) == 1 else kind(complex(*middle)))
 
 
 def _parts(truths: Sequence[ExpectedOutput]) -> Sequence[Callable[[Array], Array]]:
@@ -66,10 +70,6 @@ def _common(
     low = max((float(np.max(part(t.values) - t.tolerance)) for t in truths), default=np.nan)
     high = min((float(np.min(part(t.values) + t.tolerance)) for t in truths), default=np.nan)
     return low, high
-
-
-def _remedy(arg: Argument) -> str:
-    return f"a smaller tolerance, or inputs for which {arg.name} varies (values, range)"
 
 
 def _check_inputs(trials: Trials, cases: Sequence[Case]) -> Iterator[ProblemFinding]:

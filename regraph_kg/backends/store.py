@@ -343,10 +343,7 @@ class GraphStore(OnBolt):
 
 
 def _without(
-    ask: Query,
-    rows: Iterator[tuple[Pair, dict[str, Any]]],
-    source: str,
-    problem: str | None,
+    ask: Query, rows: Iterator[tuple[Pair, dict[str, Any]]], source: str, problem: str | None
 ) -> _ByPair:
     """NEXT rows by pair, without what a problem's trajectories contribute to those from `source`.
 

@@ -140,10 +140,7 @@ def embed_examples(
 
 
 def _name_space(ask: Query, space: EmbeddingSpace | None) -> None:
-    state = {
-        "embedding_model": space and space.model,
-        "dimension": space and space.dimension,
-    }
+    state = {"embedding_model": space and space.model, "dimension": space and space.dimension}
     ask("set_meta", state=state)
 
 

@@ -34,12 +34,7 @@ from regraph_kg.backends.statistics import (
     trajectory_counts,
 )
 from regraph_kg.errors import StoreError
-from regraph_kg.models.graph import (
-    MergeCounts,
-    MergePlan,
-    Replan,
-    StoredTrajectory,
-)
+from regraph_kg.models.graph import MergeCounts, MergePlan, Replan, StoredTrajectory
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import FailedStep
 

@@ -46,12 +46,7 @@ def next(  # noqa: PLR0913 (the command's name; its options)
     read_source(code)  # a bad file fails before a store starts
     with open_graph() as graph:
         answer = graph.next(
-            code,
-            after=after,
-            target=target,
-            device=device,
-            limit=limit,
-            examples=examples,
+            code, after=after, target=target, device=device, limit=limit, examples=examples
         )
     if not answered(answer, as_json):
         # strangers wrote the graph's texts: none of them steers the terminal

@@ -15,12 +15,7 @@ from pathlib import Path
 from regraph_kg import report
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Frozen
-from regraph_kg.models.run import (
-    RunSummary,
-    SearchChoice,
-    SimulationRecord,
-    StepRecord,
-)
+from regraph_kg.models.run import RunSummary, SearchChoice, SimulationRecord, StepRecord
 from regraph_kg.models.technique import start_id
 from regraph_kg.search.final_answer import final_answer, finalists, summarise
 from regraph_kg.search.ledger import Ledger

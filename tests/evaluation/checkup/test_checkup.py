@@ -211,8 +211,8 @@ def test_serial_code_that_is_not_its_own_reference_is_an_error(check: Check) -> 
 
 
 TRIVIAL = {
-    "z is 0 within the tolerance for every input": of(f"{EACH} z[i] = 0 * x[i] * y[i];"),
-    "z is 0 within the tolerance": of(
+    "z is 0 within the tolerance, whatever the input": of(f"{EACH} z[i] = 0 * x[i] * y[i];"),
+    "z is 0 within": of(
         f"{EACH} z[i] = 1e-3f * x[i] * y[i];",
         tolerance={"absolute": 0.5},
         values=["uniform"],
@@ -226,6 +226,36 @@ TRIVIAL = {
 def test_an_output_that_needs_no_computing_is_an_error(check: Check, text: str) -> None:
     errors = told(check(TRIVIAL[text]), "error")
     assert any(said.startswith(f"output: {text}") for said in errors), errors
+
+
+STATUS = Problem.model_validate(
+    {
+        "name": "status",
+        "entry": "scale",
+        "returns": {"type": "int32"},
+        "tolerance": "conditioned",
+        "sizes": {"check": [{"n": 1}, {"n": 1000}], "time": {"n": 2**22}},
+        "args": [
+            {"name": "x", "type": "float32", "role": "inout", "shape": ["n"]},
+            {"name": "n", "type": "int32", "role": "size", "size": "n"},
+        ],
+        "serial_code": 'extern "C" int scale(float* x, int n) {'
+        " for (int i = 0; i < n; i++) x[i] *= 2; return RESULT; }",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("result", "value"), [("0", "0"), ("1", "1"), ("-1", "-1"), ("n < 0 ? -2 : 7", "7")]
+)
+def test_a_constant_status_beside_results_that_vary_is_a_note(
+    check: Check, result: str, value: str
+) -> None:
+    code = STATUS.serial_code.replace("RESULT", result)
+    seen = check(STATUS.model_copy(update={"serial_code": code}))
+    assert not told(seen, "error")
+    (said,) = (one for one in told(seen, "note") if one.startswith("output: "))
+    assert said.startswith(f"output: return is {value} within the tolerance, whatever the input")
 
 
 def test_an_input_that_no_output_depends_on_is_a_note(check: Check) -> None:
