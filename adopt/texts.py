@@ -134,6 +134,7 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
     extents = {name: draft.wrapped(draft.length(name)) for name in draft.names}
     called = guarded(draft, plain, wrapper(plain, sizes, extents))
     start, end = _line_start(source, function.outer), function.outer.end_byte
+    pointers = [n for n, one in draft.read.passed.items() if one.form in ("pointer", "rows")]
     inside = function.body.start_byte + 1
     where = (end, end) if function.templates else (inside, inside)
     return Home(
@@ -151,7 +152,7 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
         replace=where,
         wrapper=_specialization(draft, function, called) if function.templates else called,
         includes=("<vector>", "<algorithm>") if "_bytes" in called else (),
-        assumes=tuple(_assumed(draft)),
+        assumes=tuple(f"{n} points to {draft.wrapped(draft.length(n))} elements" for n in pointers),
     )
 
 
@@ -185,12 +186,3 @@ def _specialization(draft: Draft, function: Function, called: str) -> str:
     edits.insert(inside, called)
     text = edits.applied(source.content, function.node.start_byte, function.node.end_byte)
     return f"\n\ntemplate <>\n{text.strip()}".replace("\r\n", "\n")
-
-
-def _assumed(draft: Draft) -> list[str]:
-    """What each call must keep to and nothing looks at: how much pointers point to."""
-    return [
-        f"{name} points to {draft.wrapped(draft.length(name))} elements"
-        for name, one in draft.read.passed.items()
-        if one.form in ("pointer", "rows")
-    ]

@@ -169,17 +169,16 @@ def problem_of(settings: Settings, file: Path, function: str) -> Path:
 def _shaped(draft: Draft) -> Draft:
     """The draft with shapes for all arrays, those not known as proposed. Raises `BadInput`."""
     while draft.open:
-        proposals = {name: draft.proposed(name) for name in draft.open}
-        unknown = [name for name, text in proposals.items() if not text]
-        if len(unknown) == len(proposals):
-            function, said = draft.read.function, " ".join(f"--shape {name}=.." for name in unknown)
-            over = f"{', '.join(draft.sizes)}, or a number" if draft.sizes else "a number"
+        proposals = {name: text for name in draft.open if (text := draft.proposed(name))}
+        if not proposals:
+            function, said = draft.read.function, " ".join(f"--shape {n}=.." for n in draft.open)
             raise BadInput(
-                f"{function.source.path}, line {function.line}: how long {', '.join(unknown)} is"
-                f" cannot be told from {function.qualified}; give {said} (over {over})"
+                f"{function.source.path}, line {function.line}: how long {', '.join(draft.open)} is"
+                f" cannot be told from {function.qualified}; give {said}, over"
+                f" {', '.join((*draft.sizes, 'numbers'))}"
             )
-        name = next(name for name in proposals if proposals[name])
-        draft.said.shapes[name] = _parts(proposals[name])
+        name, text = next(iter(proposals.items()))
+        draft.said.shapes[name] = _parts(text)
         draft = Draft(draft.read, draft.said)
     return draft
 

@@ -230,6 +230,7 @@ def test_an_output_that_needs_no_computing_is_an_error(check: Check, text: str) 
 
 STATUS = Problem.model_validate(
     {
+        "schema": 1,
         "name": "status",
         "entry": "scale",
         "returns": {"type": "int32"},
