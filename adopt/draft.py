@@ -115,11 +115,7 @@ class Draft:
         return re.sub(_WORD, lambda word: self._renamed.get(word[0], word[0]), text)
 
     def proposed(self, name: str) -> str:
-        """What may be the shape where none is known; "" where nothing says so.
-
-        Nothing that is assumed of the user's memory: a length of its own, which the call tells, or
-        room for a result.
-        """
+        """A length of its own that the call tells, or room for a result; "" where there is none."""
         seen = self.read.watched.arrays.get(name)
         if seen is None or seen.counted:  # room, as long as the longest array that is known
             others = [self.length(other) for other in self.names if other != name]
@@ -165,9 +161,7 @@ class Draft:
         """The function and its entry."""
         function = self.read.function
         given = [self._given(name, one) for name, one in self.read.passed.items()]
-        result = self.result
-        if result:
-            result = replace(result, length=_c(self.length(self._result)))
+        result = self.result and replace(self.result, length=_c(self.length(self._result)))
         arguments = f"<{', '.join(self.read.instance)}>" if self.read.instance else ""
         # a name at file scope that no other function of the user's program gets
         named = [one for one in functions(function.source) if one.qualified == function.qualified]
@@ -203,9 +197,8 @@ class Draft:
             listed.append(told | {"shape": list(self.shape(result.name))})
         arrays = self.read.watched.arrays.items()
         counts = [name or self._result for name, seen in arrays if seen.counted]
-        for told in listed:
-            if told["name"] in counts:
-                told["count"] = counter(told["name"])
+        for told in (one for one in listed if one["name"] in counts):
+            told["count"] = counter(told["name"])
         listed += [
             {"name": counter(name), "type": "int64", "role": "out", "shape": ["1"]}
             for name in counts
