@@ -28,10 +28,22 @@ def guarded(draft: Draft, plain: Plain, call: str) -> str:
     condition = " &&\n        ".join(asked) or "true"
     inner = "".join(f"        {line}\n" for line in call.splitlines())
     leaves = "" if plain.result else "        return;\n"
-    return (
-        f"\n{above}    // what the new code was tested for; everything else does the code below\n"
+    block = (
+        f"{above}    // what the new code was tested for; everything else does the code below\n"
         f"    if ({condition}) {{\n{inner}{leaves}    }}\n"
     )
+    instance = " && ".join(_instance(draft))
+    return f"\n    if constexpr ({instance}) {{\n{block}    }}\n" if instance else f"\n{block}"
+
+
+def _instance(draft: Draft) -> Iterator[str]:
+    """What tells a template's instance from the others, which keep their own code."""
+    function = draft.read.function
+    listed = function.outer.child_by_field_name("parameters") if function.templates else None
+    nodes = listed.named_children if listed is not None else []
+    for name, node, said in zip(function.templates, nodes, draft.read.instance, strict=False):
+        is_type = "type_parameter" in node.type
+        yield f"std::is_same<{name}, {said}>::value" if is_type else f"{name} == {said}"
 
 
 def _asked(draft: Draft, plain: Plain) -> Iterator[str]:

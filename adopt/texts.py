@@ -16,7 +16,6 @@ from regraph_kg.adopt.guard import guarded
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import (
     CodeFile,
-    Function,
     choose,
     declared_name,
     functions,
@@ -24,7 +23,6 @@ from regraph_kg.cpp.functions import (
     parsed,
 )
 from regraph_kg.cpp.slice import sliced, with_headers
-from regraph_kg.cpp.syntax import walk
 from regraph_kg.evaluation.problem.home import Home
 
 _VECTOR = re.compile(r"(const )?(?:std::)?vector<(.+)>( ?const)?&")
@@ -136,7 +134,8 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
     start, end = _line_start(source, function.outer), function.outer.end_byte
     pointers = [n for n, one in draft.read.passed.items() if one.form in ("pointer", "rows")]
     inside = function.body.start_byte + 1
-    where = (end, end) if function.templates else (inside, inside)
+    needed = ["<vector>", "<algorithm>"] if "_bytes" in called else []
+    needed += ["<type_traits>"] if function.templates else []
     return Home(
         schema_version=1,
         file=os.path.relpath(source.path.resolve(), folder.resolve()),
@@ -149,9 +148,9 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
         entry=plain.entry,
         declaration=f"{plain.declaration};",
         declare_at=_line_start(source, _file_scope(function.outer)),
-        replace=where,
-        wrapper=_specialization(draft, function, called) if function.templates else called,
-        includes=("<vector>", "<algorithm>") if "_bytes" in called else (),
+        replace=(inside, inside),
+        wrapper=called,
+        includes=tuple(needed),
         assumes=tuple(f"{n} points to {draft.wrapped(draft.length(n))} elements" for n in pointers),
     )
 
@@ -168,21 +167,3 @@ def _file_scope(node: Node) -> Node:
             break
         node = node.parent
     return node
-
-
-def _specialization(draft: Draft, function: Function, called: str) -> str:
-    """An instance's definition: the template's, with that call before its own code."""
-    said = dict(zip(function.templates, draft.read.instance, strict=False))
-    source, edits, inside = function.source, Edits(), function.body.start_byte + 1
-    name = function.declarator.child_by_field_name("declarator")
-    for node in walk(function.node):
-        if node.child_count:
-            continue
-        word = source.text(node)
-        if name is not None and node.id == name.id:
-            edits.put(node, f"{word}<{', '.join(draft.read.instance)}>")
-        elif word in said or (word in ("static", "inline") and node.end_byte < inside):
-            edits.put(node, said.get(word, ""))
-    edits.insert(inside, called)
-    text = edits.applied(source.content, function.node.start_byte, function.node.end_byte)
-    return f"\n\ntemplate <>\n{text.strip()}".replace("\r\n", "\n")

@@ -45,8 +45,8 @@ class Home(Declared):
     entry: Identifier
     declaration: str  #: the candidate's entry, declared: one line of C++ for file scope
     declare_at: NonNegativeInt  #: the declaration's place at file scope, before the function
-    replace: Range  #: what the wrapper replaces: nothing behind the body's brace, or a template
-    wrapper: str  #: looks, calls and returns before the body; of a template its specialization
+    replace: Range  #: the place behind the opening brace of the function's body
+    wrapper: str  #: looks, calls and returns, before the function's own code
     includes: tuple[str, ...] = ()  #: headers that the wrapper needs, such as `<vector>`
     assumes: tuple[str, ...] = ()
     """What must hold at each call, such as `y points to n elements`; the wrapper cannot look."""

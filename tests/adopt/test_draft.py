@@ -106,13 +106,13 @@ def test_home_goes_before_the_functions_own_code_and_its_offsets_are_the_files()
     assert "std::vector<float> result(x.size());" in kept.wrapper
 
 
-def test_home_of_a_template_specializes_it_after_its_definition() -> None:
+def test_home_of_a_template_calls_for_its_instance_alone() -> None:
     one, content = draft("largest<float>"), TASKS.read_bytes()
     kept = home(one, one.plain(), TASKS.parent)
-    assert kept.replace[0] == kept.replace[1] == kept.definition[1]
-    assert content[: kept.definition[1]].endswith(b"return found;\n}")
-    assert "template <>\nfloat largest<float>(const std::vector<float>& x) {" in kept.wrapper
-    assert kept.wrapper.endswith("    return found;\n}")
+    assert kept.replace[0] == kept.replace[1] < kept.definition[1]
+    assert content[: kept.replace[0]].endswith(b"{")
+    assert kept.wrapper.startswith("\n    if constexpr (std::is_same<T, float>::value) {\n")
+    assert kept.includes == ("<type_traits>",)
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,11 @@ LARGEST = """template <typename T> T f(const std::vector<T>& x) {
     return found;
 }"""
 
+DECLARED = "template <typename T> T f(const std::vector<T>& x);"
+WIDE = """template <class T, int by> void f(const T* x, T* y, int n) {
+    for (int i = 0; i < n; ++i) y[i] = x[i] * by;
+}"""
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
@@ -103,6 +108,22 @@ LARGEST = """template <typename T> T f(const std::vector<T>& x) {
             "new\n2000 7\n",
         ),
         (LARGEST, "f<int>", 'std::printf("%d\\n", f(std::vector<int>{3, 9, 4}));', "new\n9\n"),
+        # other instances keep their own code
+        (LARGEST, "f<int>", 'std::printf("%g\\n", f(std::vector<double>{3, 9}));', "9\n"),
+        # it is used before it is defined, where no specialization may follow
+        (
+            f"{DECLARED}\nint g(const std::vector<int>& x) {{ return f(x); }}\n{LARGEST}",
+            "f<int>",
+            'std::printf("%d\\n", g({3, 9, 4}));',
+            "new\n9\n",
+        ),
+        (
+            WIDE,
+            "f<float, 2>",
+            f"float x[2] = {{1, 2}}, y[2]; f<float, 2>(x, y, 2); {SHOWN}",
+            "new\n4\n",
+        ),
+        (WIDE, "f<float, 2>", f"float x[2] = {{1, 2}}, y[2]; f<float, 3>(x, y, 2); {SHOWN}", "6\n"),
     ],
 )
 def test_what_was_not_tested_is_computed_by_the_functions_own_code(
