@@ -12,11 +12,13 @@ from tree_sitter import Node
 
 from regraph_kg.cpp.facts import facts_of
 from regraph_kg.cpp.functions import CodeFile, Function
-from regraph_kg.cpp.syntax import LOOPS, walk
+from regraph_kg.cpp.loop_facts import LoopFacts
+from regraph_kg.cpp.syntax import LOOPS, text, walk
 from regraph_kg.port.host import declared, is_plain, needed
-from regraph_kg.port.names import is_integer
+from regraph_kg.port.names import NUMBERS, is_integer
 
 _LEAVES = {"return_statement", "goto_statement", "co_return_statement"}
+_LONG = 200  # longer bounds may be cut
 _BOUND = re.compile(r"[\w\s+\-*/()]+")
 
 
@@ -45,25 +47,35 @@ def as_threads(
     `before`: constants before it, and heads of loops around it. `arrays`: the function's array
     parameters -> whether anything may write them.
     """
-    source = function.source
-    loop = counted(function, node, before, arrays) if node.type == "for_statement" else None
-    body = node.child_by_field_name("body")
-    if loop is None or body is None:
+    fact = _fact(function.source, node)
+    if fact is None or fact.carries != "no" or fact.exits or fact.reduces or fact.private:
         return None
+    return counted(function, node, before, arrays)
+
+
+def _fact(source: CodeFile, node: Node) -> LoopFacts | None:
+    """The facts of a loop; None where the text is not read whole."""
     facts = facts_of(source.content.decode())
-    fact = next((fact for fact in facts.loops if fact.at == node.start_byte), None)
-    if fact is None or not facts.read_whole or fact.carries != "no" or fact.exits:
-        return None
-    return None if fact.reduces or fact.private else loop
+    here = (fact for fact in facts.loops if fact.at == node.start_byte)
+    return next(here, None) if facts.read_whole and node.type == "for_statement" else None
 
 
 def counted(
     function: Function, node: Node, before: Sequence[Node], arrays: Mapping[str, bool]
 ) -> SerialLoop | None:
-    """A loop whose bounds the host can compute beforehand."""
-    header = _header(function.source, node)
-    nodes = _needed(function, before, " ".join(header[2:]), arrays) if header else None
-    return SerialLoop(node, *header, tuple(nodes)) if header and nodes is not None else None
+    """A loop by steps of 1 whose bounds the host can compute beforehand."""
+    fact = _fact(function.source, node)
+    if fact is None or not is_integer(fact.type) or fact.step != "1" or not fact.start:
+        return None
+    first, end = fact.start, fact.end + " + 1" * (fact.compare == "<=")
+    if fact.compare not in ("<", "<=", "!=") or max(len(first), len(end)) > _LONG:
+        return None
+    nodes = _needed(function, before, f"{first} {end}", arrays)
+    words = set(re.findall(r"\w+", end))
+    if nodes is None or fact.variable in words:
+        return None
+    const = "const " * text(node.child_by_field_name("initializer")).startswith("const ")
+    return SerialLoop(node, const + fact.type, fact.variable, first, end, tuple(nodes))
 
 
 def is_constant(
@@ -87,7 +99,7 @@ def _needed(
     function: Function, before: Sequence[Node], bounds: str, arrays: Mapping[str, bool]
 ) -> list[Node] | None:
     """Declarations that the bounds need; None where the host has no such integers."""
-    source, words = function.source, set(re.findall(r"[A-Za-z_]\w*", bounds))
+    source, words = function.source, set(re.findall(r"[A-Za-z_]\w*", bounds)) - NUMBERS
     kinds = {
         name: source.text(kind)
         for node in (*before, *function.parameters)
@@ -125,20 +137,3 @@ def is_indexed(node: Node) -> bool:
     argument = above.child_by_field_name("argument") if above else None
     is_subscript = above is not None and above.type == "subscript_expression"
     return is_subscript and argument is not None and argument.id == node.id
-
-
-def _header(source: CodeFile, node: Node) -> tuple[str, str, str, str] | None:
-    """Type, variable, first and end of `for (T i = a; i < b; ++i)`."""
-    parts = [node.child_by_field_name(n) for n in ("initializer", "condition", "update")]
-    if any(part is None for part in parts):
-        return None
-    texts = [" ".join(source.text(part).split()) for part in parts if part]
-    initializer = re.fullmatch(r"((?:const )?[\w: ]+?) (\w+) = ([^,;]+);", texts[0])
-    if initializer is None:
-        return None
-    name = initializer[2]
-    condition = re.fullmatch(rf"{name} < (.+)|{name} <= (.+)", texts[1])
-    steps = {f"++{name}", f"{name}++", f"{name} += 1"}
-    if condition is None or texts[2] not in steps or not is_integer(initializer[1]):
-        return None
-    return initializer[1], name, initializer[3].strip(), condition[1] or f"{condition[2]} + 1"

@@ -23,6 +23,7 @@ from regraph_kg.port.containers import Containers
 from regraph_kg.port.device import on_device, returns_nothing, work_name
 from regraph_kg.port.host import declared, words_of
 from regraph_kg.port.names import UnportableError, fresh
+from regraph_kg.port.normal import plain
 from regraph_kg.port.phases import Phase, phases
 from regraph_kg.port.sums import with_split_sum
 from regraph_kg.port.work import Work, view_of, work_of
@@ -55,7 +56,7 @@ def port(problem: Problem, *, one_thread: bool = False) -> Port | NotPorted:
                 f"the macro {min(unclear)} is defined in two ways, pastes names or takes any number"
                 " of arguments: write out what it stands for"
             )
-        source = parsed(_PLACE, code.encode())
+        source = parsed(_PLACE, plain(code).encode())
         work = work_of(problem, source)
         return _port(problem, work, one_thread)
     except (UnportableError, BadInput) as error:

@@ -1,0 +1,90 @@
+"""The plain form of a code means what the code meant."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.port.normal import plain
+
+HEAD = "void f(const float* x, float* y, int n)"
+PLAIN = [
+    (
+        "int i; double t; i = 0; while (i < n) { t = x[i]; y[i] = t; i++; }",
+        "for (int i = 0; i < n; i++) { double t = x[i]; y[i] = t; }",
+    ),
+    (
+        "int i, j; float s; for (i = 0; i < n; i++) {"
+        " s = 0; for (j = 0; j < i; j++) s += x[j]; y[i] = s; }",
+        "for (int i = 0; i < n; i++) {"
+        " float s = 0; for (int j = 0; j < i; j++) s += x[j]; y[i] = s; }",
+    ),
+    (
+        "const float* row; for (int i = 1; i < n; ++i) { row = x + i - 1; y[i] = row[0]; }",
+        "for (int i = 1; i < n; ++i) { const float* row = x + i - 1; y[i] = row[0]; }",
+    ),
+    (
+        "for (int i = 1; i < n; i += 3) y[i] = x[i];",
+        "for (int i_at = 0; i_at < ((n) - (1) + 2) / 3; ++i_at)"
+        " { const int i = (1) + i_at * 3; y[i] = x[i]; }",
+    ),
+    (
+        "for (int i = n - 1; i >= 0; --i) y[i] = x[i];",
+        "for (int i_at = 0; i_at < (n - 1) - (0) + 1; ++i_at)"
+        " { const int i = (n - 1) - i_at; y[i] = x[i]; }",
+    ),
+    (
+        "for (unsigned i = n; i-- > 0;) y[i] = x[i];",
+        "for (unsigned i_at = 0; i_at < n; ++i_at)"
+        " { const unsigned i = (n) - 1 - i_at; y[i] = x[i]; }",
+    ),
+    (
+        "int i = n; while (i > 1) { if (x[i - 1] < 0) break; y[i - 1] = 1; i -= 2; } y[0] = i;",
+        "int i;  for (i = n; i > 1; i -= 2) { if (x[i - 1] < 0) break; y[i - 1] = 1; } y[0] = i;",
+    ),
+]
+KEPT = [
+    "int i; for (i = 0; i < n; i++) { if (x[i] > 0) break; } y[0] = i;",
+    "float t = 0; for (int i = 0; i < n; i++) { if (x[i] > 0) t = x[i]; y[i] = t; }",
+    "float t; for (int i = 0; i < n; i++) { t = x[i]; y[i] = t; } if (x[0] > 0) y[0] = t;",
+    "float t = 0; for (int k = 0; k < 3; ++k) { y[k] = t; for (int i = 0; i < 3; ++i) t = x[i]; }",
+    "float t; do { t = x[0]; y[1] += t; } while (t > y[1]);",
+    "float t; float* p = &t; for (int i = 0; i < n; i++) { t = x[i]; y[i] = *p; }",
+    "int i = 0; while (i < n) { if (x[i] > 0) { i += 2; continue; } y[i] = 1; i++; }",
+    "for (int i = 2; i < n; i += 2) y[i] = y[i - 2] + x[i];",
+    "float t = 1; for (int i = 0; i < n; i++) { t = t * x[i]; y[i] = t; }",
+]
+
+
+def words(code: str) -> str:
+    return " ".join(code.split())
+
+
+@pytest.mark.parametrize(("code", "said"), PLAIN)
+def test_a_loop_is_written_in_its_plain_form(code: str, said: str) -> None:
+    assert words(plain(f"{HEAD} {{ {code} }}")) == words(f"{HEAD} {{ {said} }}")
+
+
+@pytest.mark.parametrize("code", KEPT)
+def test_what_lasts_stays_as_it_is(code: str) -> None:
+    assert plain(f"{HEAD} {{ {code} }}") == f"{HEAD} {{ {code} }}"
+
+
+def test_the_plain_form_gives_the_same(tmp_path: Path) -> None:
+    codes = [code for code, _ in PLAIN] + KEPT
+    text = "#include <cstdio>\n#include <cstring>\n"
+    for number, code in enumerate(codes):
+        own = f"{HEAD.replace('f(', f'f{number}(')} {{ {code} }}"
+        text += f"{own}\n{plain(own).replace(f'f{number}(', f'g{number}(', 1)}\n"
+    calls = "".join(
+        f"for (int n = 3; n < 9; ++n) {{ float a[9] = {{}}, b[9] = {{}};"
+        f" f{number}(x, a, n); g{number}(x, b, n);"
+        f' if (std::memcmp(a, b, sizeof a)) std::puts("{number}"); }}\n'
+        for number in range(len(codes))
+    )
+    source = tmp_path / "both.cpp"
+    source.write_text(
+        f"{text}int main() {{ float x[9] = {{3, -1, 4, 0, 5, -9, 2, 6, 5}};\n{calls}}}"
+    )
+    subprocess.run(["g++", "-w", str(source), "-o", str(tmp_path / "both")], check=True)
+    assert not subprocess.run([tmp_path / "both"], check=True, capture_output=True).stdout
