@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from regraph_kg.cpp.guards import sides
 from regraph_kg.cpp.headers import COMPARES
 from regraph_kg.cpp.indices import ElementAccess, Indices
-from regraph_kg.cpp.occurrences import NO_LOOP, Declared, Loop, Occurrence
+from regraph_kg.cpp.occurrences import NO_LOOP, Declared, Loop
 from regraph_kg.cpp.polynomial import add, coefficient, constant, number, replace, shown
 from regraph_kg.cpp.syntax import bare, operator, short, text
 
@@ -16,8 +16,8 @@ _OBJECT = re.compile(r"<|string|_Complex|atomic|thread_local")
 """Types of variables that no clause combines by itself hold one of these."""
 
 
-def is_counted(names: Indices, loop: Loop, uses: Sequence[Occurrence]) -> bool:
-    """Whether a loop's head alone says how often it runs; `uses`: of names, in it."""
+def is_counted(names: Indices, loop: Loop) -> bool:
+    """Whether a loop's head alone says how often it runs."""
     header, k = names.headers[loop.number], loop.number
     condition = bare(loop.node.child_by_field_name("condition"))
     if header.ranged:
@@ -29,22 +29,11 @@ def is_counted(names: Indices, loop: Loop, uses: Sequence[Occurrence]) -> bool:
     difference = add(left, right, -1)
     factor = number(coefficient(difference, header.symbol) or {})
     fixed = [replace(difference, header.symbol, {}), step]
-    body = loop.node.child_by_field_name("body")
-    begin = body.start_byte if body is not None else loop.node.end_byte
-    named = [use for use in uses if text(use.node) == header.variable]
-    of_variable = [
-        use
-        for use in named
-        if names.events.find(header.variable, use.node) is _variable(names, loop)
-    ]
-    return (
-        factor in (1, -1)
-        and not any(names.varies(value, k, header.symbol) for value in fixed)
-        and not any(use.mode != "read" and use.node.start_byte >= begin for use in of_variable)
-    )
+    varies = any(names.varies(value, k, header.symbol) for value in fixed)
+    return factor in (1, -1) and not varies and k not in names.disturbed
 
 
-def is_canonical(names: Indices, loop: Loop, uses: Sequence[Occurrence]) -> bool:
+def is_canonical(names: Indices, loop: Loop) -> bool:
     """Whether OpenMP can share out a loop as it stands."""
     header = names.headers[loop.number]
     if header.ranged:
@@ -62,7 +51,7 @@ def is_canonical(names: Indices, loop: Loop, uses: Sequence[Occurrence]) -> bool
     ahead = sign == ("+" if "<" in header.compare else "-")
     ahead = size in (1, -1) if header.compare == "!=" else ahead
     plain = header.plain and integral and ahead and not (declared and declared.reference)
-    return plain and not loop.exits and is_counted(names, loop, uses)
+    return plain and not loop.exits and is_counted(names, loop)
 
 
 def _in_order(declared: Declared | None) -> bool:

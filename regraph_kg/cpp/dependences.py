@@ -67,7 +67,7 @@ class LoopUses:
 
     def read(self, calls: Sequence[Occurrence]) -> Dependences:
         """The dependences of the loop."""
-        if not is_counted(self.names, self.names.events.loops[self.loop], self.uses):
+        if not is_counted(self.names, self.names.events.loops[self.loop]):
             self.result.verdicts.add("unknown")
         self._scalars()
         groups: dict[tuple[str, int], list[ElementAccess]] = {}
@@ -89,15 +89,12 @@ class LoopUses:
 
     def _different(self, group: list[ElementAccess]) -> list[ElementAccess]:
         """The accesses to an array, where these are many without repeated ones."""
-        if len(group) <= _MOST_OF_AN_ARRAY:
-            return group
-        known: dict[tuple[object, ...], ElementAccess] = {}
-        for element in group:
-            index = tuple(frozenset(part.items()) for part in element.index)
-            known.setdefault((index, element.mode, element.place.loop), element)
-        if len(known) > _MOST_OF_AN_ARRAY:
+        if len(group) > _MOST_OF_AN_ARRAY:
+            keys = ((str(e.index), e.mode, e.place.loop) for e in group)
+            group = [*dict(zip(keys, group, strict=True)).values()]
+        if len(group) > _MOST_OF_AN_ARRAY:
             self.result.verdicts.add("unknown")
-        return [*known.values()][:_MOST_OF_AN_ARRAY]
+        return group[:_MOST_OF_AN_ARRAY]
 
     def _is_held(self, node: Node) -> bool:
         """Whether a name, field or element is of an object that may hold a reference."""

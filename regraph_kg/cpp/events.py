@@ -60,12 +60,12 @@ def _note_holders(events: Events, root: Node) -> None:
     """Note the objects that may hold a pointer or a reference to storage of others."""
     fields = dict[str, str]()  # class of the text -> the text of its fields
     for node in walk(root):
-        name = node.child_by_field_name("name")
-        if node.type in ("struct_specifier", "class_specifier") and name is not None:
-            listed = node.child_by_field_name("body")
-            inside = listed.named_children if listed is not None else []
-            plain = [n for n in inside if n.type == "field_declaration" and "(" not in text(n)]
-            fields[text(name)] = " ".join(map(text, plain))
+        body = node.child_by_field_name("body")
+        if node.type in ("struct_specifier", "class_specifier") and body is not None:
+            plain = [text(n) for n in body.named_children if n.type == "field_declaration"]
+            fields[text(node.child_by_field_name("name"))] = " ".join(
+                field for field in plain if "(" not in field
+            )
     events.classes |= fields.keys()
     holders = {name for name, listed in fields.items() if _HOLDS.search(listed)}
     holders |= {name for name, listed in fields.items() if holders & {*_WORD.findall(listed)}}
@@ -73,11 +73,10 @@ def _note_holders(events: Events, root: Node) -> None:
         words = {*_WORD.findall(declared.kind)}
         if declared.refers or declared.parameter or not declared.function:
             continue
-        given = declared.arguments if not words & fields.keys() and "std" not in words else ""
+        given = declared.arguments if not words & {*fields, "std"} else ""
         named = (name[0] for name in _WORD.finditer(given) if given[name.end() :][:1] not in "[.(")
-        symbols = (known for name in named for known in events.declared.get(name, ()))
-        declared.holds = bool(words & holders) or _HOLDS.search(declared.kind) is not None
-        declared.holds |= any(known.pointer or known.array for known in symbols)
+        arrays = (d.pointer or d.array for name in named for d in events.declared.get(name, ()))
+        declared.holds = bool(words & holders or _HOLDS.search(declared.kind)) or any(arrays)
 
 
 def _set_once(events: Events, use: Occurrence) -> None:
@@ -291,6 +290,10 @@ class _Walk:
             base = base.child_by_field_name("argument")
         if base is not None and base.type not in ("identifier", "field_expression"):
             self._push([base], inside)
+        declared = self.events.find(text(base), base) if base is not None else None
+        later = declared is not None and declared.pointer and declared.value is None
+        if base is not None and declared is not None and later and not declared.parameter:
+            self._add(self.events.names, base, place, "read")
 
     def _pointer(self, node: Node, place: CodePlace, mode: Mode) -> None:
         if operator(node) == "*":

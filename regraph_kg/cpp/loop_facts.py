@@ -187,7 +187,7 @@ class _Loops:
             update={
                 "perfect": len(inner) == 1 and inner[0].type in LOOPS,
                 "carries": shared.carries,
-                "canonical": is_canonical(names, loop, self.uses[k]),
+                "canonical": is_canonical(names, loop),
                 "alone": stands_alone(loop.node, shared.sums(names.events, loop.node)),
                 "reduces": tuple(shared.reduces)[:_MOST_NAMES],
                 "combines": tuple(map(_only, shared.reduces.values()))[:_MOST_NAMES],

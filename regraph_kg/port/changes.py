@@ -18,6 +18,7 @@ _SEVERAL = {
     *("argument_list", "initializer_list", "conditional_expression", "comma_expression"),
     "parenthesized_expression",
 }
+_SIDES = {"assignment_expression": "left", "update_expression": "argument"}
 _PLACES = {"identifier", "subscript_expression", "field_expression"}
 
 
@@ -27,32 +28,24 @@ class Changes:
     def __init__(self, source: CodeFile) -> None:
         """`source` must hold all functions that are called."""
         self._source = source
-        self._takes: dict[str, list[list[Node]]] = {}
+        self._takes: dict[str, list[list[bool]]] = {}  # whether each parameter is only read
         self._has_operators = False
         for node in walk(source.tree.root_node):
             listed = node.child_by_field_name("parameters")
             if node.type == "function_declarator" and listed is not None:
                 name = source.text(node.children[0]).split("::")[-1]
-                taken = [child for child in listed.named_children if child.type != "comment"]
+                texts = [source.text(n) for n in listed.named_children if n.type != "comment"]
+                taken = ["const" in text or not re.search(r"&|\.\.\.", text) for text in texts]
                 self._takes.setdefault(name, []).append(taken)
                 # an operator, other than an assignment, may change its operands
                 if re.fullmatch(r"operator\W*[^\w=\])]", name) and not name.endswith(("++", "--")):
-                    kinds = {child.type for child in node.named_children}
-                    is_free = len(taken) > 1 or "type_qualifier" in kinds
-                    self._has_operators |= not is_free or not all(map(self._is_copy, taken))
-
-    def _is_copy(self, parameter: Node) -> bool:
-        """Whether a parameter is a copy, or is only read."""
-        text = self._source.text(parameter)
-        return "const" in text or not re.search(r"&|\.\.\.", text)
+                    is_free = len(taken) > 1 or source.text(node).endswith("const")
+                    self._has_operators |= not (is_free and all(taken))
 
     def changed_by(self, node: Node) -> Iterator[Node]:
         """Variables that a node may change; an expression where the variable is unclear."""
         for inner in walk(node):
-            side = {"assignment_expression": "left", "update_expression": "argument"}.get(
-                inner.type
-            )
-            target = inner.child_by_field_name(side) if side else None
+            target = inner.child_by_field_name(_SIDES.get(inner.type, "none"))
             yield from map(_base, (*([target] if target else []), *self._arguments(inner)))
 
     def _arguments(self, node: Node) -> Iterator[Node]:
@@ -82,7 +75,7 @@ class Changes:
         signatures = [take for take in self._takes.get(name, ()) if len(take) >= count]
         if not signatures or called.startswith("std::"):
             return name in BY_VALUE or name in NUMBERS
-        return all(self._is_copy(signature[place]) for signature in signatures)
+        return all(signature[place] for signature in signatures)
 
 
 def _base(node: Node) -> Node:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 
 from tree_sitter import Node
 
+from regraph_kg.cpp import syntax
 from regraph_kg.cpp.functions import CodeFile, Function, declared_name
 from regraph_kg.cpp.syntax import walk
 from regraph_kg.port.names import is_number
@@ -30,12 +31,7 @@ def flat(source: CodeFile, node: Node) -> str:
 
 def declared(source: CodeFile, node: Node) -> Iterator[str]:
     """Names that a declaration declares."""
-    for declarator in node.children_by_field_name("declarator"):
-        inner: Node | None = declarator
-        while inner is not None and inner.type != "identifier":
-            inner = inner.child_by_field_name("declarator")
-        if inner is not None:
-            yield source.text(inner)
+    yield from filter(None, map(syntax.declared_name, node.children_by_field_name("declarator")))
 
 
 def element_type(function: Function, array: str) -> str:

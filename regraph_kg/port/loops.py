@@ -47,13 +47,13 @@ def as_threads(
     `before`: constants before it, and heads of loops around it. `arrays`: the function's array
     parameters -> whether anything may write them.
     """
-    fact = _fact(function.source, node)
+    fact = fact_of(function.source, node)
     if fact is None or fact.carries != "no" or fact.exits or fact.reduces or fact.private:
         return None
     return counted(function, node, before, arrays)
 
 
-def _fact(source: CodeFile, node: Node) -> LoopFacts | None:
+def fact_of(source: CodeFile, node: Node) -> LoopFacts | None:
     """The facts of a loop; None where the text is not read whole."""
     facts = facts_of(source.content.decode())
     here = (fact for fact in facts.loops if fact.at == node.start_byte)
@@ -64,15 +64,14 @@ def counted(
     function: Function, node: Node, before: Sequence[Node], arrays: Mapping[str, bool]
 ) -> SerialLoop | None:
     """A loop by steps of 1 whose bounds the host can compute beforehand."""
-    fact = _fact(function.source, node)
+    fact = fact_of(function.source, node)
     if fact is None or not is_integer(fact.type) or fact.step != "1" or not fact.start:
         return None
     first, end = fact.start, fact.end + " + 1" * (fact.compare == "<=")
     if fact.compare not in ("<", "<=", "!=") or max(len(first), len(end)) > _LONG:
         return None
     nodes = _needed(function, before, f"{first} {end}", arrays)
-    words = set(re.findall(r"\w+", end))
-    if nodes is None or fact.variable in words:
+    if nodes is None or fact.variable in re.findall(r"\w+", end):
         return None
     const = "const " * text(node.child_by_field_name("initializer")).startswith("const ")
     return SerialLoop(node, const + fact.type, fact.variable, first, end, tuple(nodes))

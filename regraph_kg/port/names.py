@@ -36,25 +36,19 @@ RENAMED = frozenset({"memcpy", "memset"})
 NUMBERS = frozenset(f"{_TYPES} auto bool char double float int long short signed unsigned".split())
 """Words of arithmetic types, and `auto`."""
 _LIMIT = re.compile(r"std::numeric_limits<\s*([\w ]+?)\s*>::(\w+)\s*\(\s*\)")
+_TABLE = """
+double: max DBL_MAX, lowest (-DBL_MAX), min DBL_MIN, epsilon DBL_EPSILON, infinity double(INFINITY)
+float: max FLT_MAX, lowest (-FLT_MAX), min FLT_MIN, epsilon FLT_EPSILON, infinity INFINITY
+int: max INT_MAX, min INT_MIN, lowest INT_MIN
+unsigned int: max UINT_MAX
+long long: max LLONG_MAX, min LLONG_MIN
+size_t: max SIZE_MAX
+std::size_t: max SIZE_MAX
+"""
 _LIMITS = {
-    ("double", "max"): "DBL_MAX",
-    ("double", "lowest"): "(-DBL_MAX)",
-    ("double", "min"): "DBL_MIN",
-    ("double", "epsilon"): "DBL_EPSILON",
-    ("double", "infinity"): "double(INFINITY)",
-    ("float", "max"): "FLT_MAX",
-    ("float", "lowest"): "(-FLT_MAX)",
-    ("float", "min"): "FLT_MIN",
-    ("float", "epsilon"): "FLT_EPSILON",
-    ("float", "infinity"): "INFINITY",
-    ("int", "max"): "INT_MAX",
-    ("int", "min"): "INT_MIN",
-    ("int", "lowest"): "INT_MIN",
-    ("unsigned int", "max"): "UINT_MAX",
-    ("long long", "max"): "LLONG_MAX",
-    ("long long", "min"): "LLONG_MIN",
-    ("size_t", "max"): "SIZE_MAX",
-    ("std::size_t", "max"): "SIZE_MAX",
+    (line.partition(": ")[0], name): value
+    for line in _TABLE.split("\n")
+    for name, _, value in (said.partition(" ") for said in line.partition(": ")[2].split(", "))
 }
 _OF_CUDA = re.compile(
     r"u?(?:char|short|int|long|longlong)[1-4]|(?:float|double)[1-4]|dim3|u?(?:ll)?(?:min|max)"
@@ -125,8 +119,6 @@ def rename(source: CodeFile, node: Node, edits: Edits) -> set[str]:
             raise UnportableError(f"{source.text(inner)}: CUDA has something of that name")
         if inner.type == "qualified_identifier" and not written[inner.start_byte]:
             used |= _qualified(source, inner, edits)
-        elif inner.type == "preproc_arg":
-            used |= _in_macro(source, inner, edits)
     return used
 
 
@@ -149,18 +141,6 @@ def _qualified(source: CodeFile, node: Node, edits: Edits) -> set[str]:
     elif name not in _AS_IT_IS:
         raise UnportableError(f"std::{name} does not run on a GPU")
     return set()
-
-
-def _in_macro(source: CodeFile, node: Node, edits: Edits) -> set[str]:
-    """Rename the `std::` names in a macro's text; returns the algorithms among them."""
-    text = source.text(node)
-    names = set(re.findall(r"\bstd::(\w+)", text))
-    used = names & ALGORITHMS.keys()
-    for name in sorted(names - used - _AS_IT_IS):
-        raise UnportableError(f"std::{name} does not run on a GPU")
-    if used:
-        edits.put(node, re.sub(rf"\bstd::({'|'.join(used)})\b", r"std_\1", text))
-    return used
 
 
 def _limit(source: CodeFile, node: Node, edits: Edits) -> None:

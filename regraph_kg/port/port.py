@@ -35,10 +35,8 @@ _EMPTY_CONDITION = re.compile(r"^[ \t]*#[ \t]*if[^\n]*\n\s*#[ \t]*endif[^\n]*\n?
 _EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 _RETURNS = {"return_statement", "lambda_expression"}
 _OWN = {LAUNCH, "device_memory"}
-_KEPT_HEADERS = [
-    *("cassert", "cfloat", "climits", "cmath", "cstddef", "cstdint", "cstring"),
-    *("assert.h", "float.h", "limits.h", "math.h", "stddef.h", "stdint.h", "string.h"),
-]
+_KEPT = r"(?:assert|float|limits|math|stddef|stdint|string)"
+_KEPT_HEADERS = re.compile(rf"#[ \t]*include[ \t]*<(c{_KEPT}|{_KEPT}\.h)>")
 _LIMIT_HEADERS = (("cfloat", r"\b(?:DBL|FLT)_"), ("climits", r"\bU?(?:INT|LLONG)_"))
 
 
@@ -226,11 +224,7 @@ def _kernel(source: CodeFile, name: str, phase: Phase, plan: "launch.Launch", ed
 
 def _head(problem: Problem, start: str) -> str:
     """The headers: CUDA's, and the serial code's that device code can use."""
-    names = [
-        name
-        for name in _KEPT_HEADERS
-        if re.search(rf"#[ \t]*include[ \t]*<{re.escape(name)}>", problem.serial_code)
-    ]
+    names = _KEPT_HEADERS.findall(problem.serial_code)
     names += [name for name, uses in _LIMIT_HEADERS if re.search(uses, start)]
     headers = ["cuda_runtime.h", *sorted(set(names))]
     return "".join(f"#include <{name}>\n" for name in headers)

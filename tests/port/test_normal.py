@@ -20,23 +20,12 @@ PLAIN = [
         " float s = 0; for (int j = 0; j < i; j++) s += x[j]; y[i] = s; }",
     ),
     (
+        "float t; for (int i = 0; i < n; i++) { t = x[i]; float u = t; y[i] = u; }",
+        "for (int i = 0; i < n; i++) { float t = x[i]; float u = t; y[i] = u; }",
+    ),
+    (
         "const float* row; for (int i = 1; i < n; ++i) { row = x + i - 1; y[i] = row[0]; }",
         "for (int i = 1; i < n; ++i) { const float* row = x + i - 1; y[i] = row[0]; }",
-    ),
-    (
-        "for (int i = 1; i < n; i += 3) y[i] = x[i];",
-        "for (int i_at = 0; i_at < ((n) - (1) + 2) / 3; ++i_at)"
-        " { const int i = (1) + i_at * 3; y[i] = x[i]; }",
-    ),
-    (
-        "for (int i = n - 1; i >= 0; --i) y[i] = x[i];",
-        "for (int i_at = 0; i_at < (n - 1) - (0) + 1; ++i_at)"
-        " { const int i = (n - 1) - i_at; y[i] = x[i]; }",
-    ),
-    (
-        "for (unsigned i = n; i-- > 0;) y[i] = x[i];",
-        "for (unsigned i_at = 0; i_at < n; ++i_at)"
-        " { const unsigned i = (n) - 1 - i_at; y[i] = x[i]; }",
     ),
     (
         "int i = n; while (i > 1) { if (x[i - 1] < 0) break; y[i - 1] = 1; i -= 2; } y[0] = i;",
@@ -50,6 +39,8 @@ KEPT = [
     "float t = 0; for (int k = 0; k < 3; ++k) { y[k] = t; for (int i = 0; i < 3; ++i) t = x[i]; }",
     "float t; do { t = x[0]; y[1] += t; } while (t > y[1]);",
     "float t; float* p = &t; for (int i = 0; i < n; i++) { t = x[i]; y[i] = *p; }",
+    "float t; for (int i = 0; i < n; i++) {"
+    " t = x[i]; for (int k = 0; k < 2; ++k) { int t = k; y[t] = 1; } }",
     "int i = 0; while (i < n) { if (x[i] > 0) { i += 2; continue; } y[i] = 1; i++; }",
     "for (int i = 2; i < n; i += 2) y[i] = y[i - 2] + x[i];",
     "float t = 1; for (int i = 0; i < n; i++) { t = t * x[i]; y[i] = t; }",
