@@ -61,17 +61,13 @@ def _written(code: str, macros: dict[str, _Macro], room: list[int]) -> str:
         if match[0] not in macros or len(values) != len(names or ()) or room[0] <= 0:
             parts.append(match[0])
             continue
-        written = [_written(value, macros, room) for value in values]
-        body = _named(body, dict(zip(names or (), written, strict=True)))
+        given = [(None, _written(value, macros, room)) for value in values]
+        body = _written(body, dict(zip(names or (), given, strict=True)), room)
         room[0] -= len(body)
         others = {name: other for name, other in macros.items() if name != match[0]}
         parts.append(_written(body, others, room))
         at = end
     return "".join((*parts, code[at:]))
-
-
-def _named(body: str, values: dict[str, str]) -> str:
-    return _WORD.sub(lambda word: values.get(word[0], word[0]), body)
 
 
 def _given(code: str, at: int) -> tuple[list[str], int]:

@@ -39,7 +39,7 @@ def _counted(root: Node, _: Facts, edits: Edits) -> None:
         condition = text(node.child_by_field_name("condition"))[1:-1]
         name = (step[1] or step[2]) if step else ""
         first = node.prev_named_sibling
-        if name not in re.findall(r"\w+", condition):
+        if not name or name not in re.findall(r"\w+", condition):
             continue
         begin = _set(first, name) if first is not None else ""
         if first is not None and begin:

@@ -50,10 +50,8 @@ def port(problem: Problem, *, one_thread: bool = False) -> Port | NotPorted:
             raise UnportableError(f"{LAUNCH} and device_memory are names of the port's own")
         code, unclear = written_out(problem.serial_code)
         if unclear:
-            raise UnportableError(
-                f"the macro {min(unclear)} is defined in two ways, pastes names or takes any number"
-                " of arguments: write out what it stands for"
-            )
+            why = "is defined in two ways, or pastes names or a list"
+            raise UnportableError(f"macro {min(unclear)} {why}: write out what it stands for")
         source = parsed(_PLACE, plain(code).encode())
         work = work_of(problem, source)
         return _port(problem, work, one_thread)
