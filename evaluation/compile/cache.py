@@ -2,7 +2,8 @@
 
 Code of anyone who can write into the folder is loaded, so the folder, its parents and each
 entry are checked before every use. An entry is written elsewhere and renamed, so that no kill
-leaves half of one. Above the bound, the least recently used go first, except those that a living
+leaves half of one; its digest stands behind it, so that one that was damaged since is made again.
+Above the bound, the least recently used go first, except those that a living
 judge keeps: it has a lock on the file, which the kernel takes back when it dies.
 
 Not covered: a folder above the cache that a group may write to (a member could put another folder
@@ -10,7 +11,9 @@ in its place between look and use); NFS, where no such lock can be had and nothi
 """
 
 import contextlib
+import hashlib
 import os
+import shutil
 import stat
 import time
 from collections.abc import Iterator
@@ -22,6 +25,7 @@ from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.own_folder import own_folder
 
 BYTES = 2 * 2**30
+_DIGEST = 32  # bytes; whoever loads an object does not look behind its end
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -55,8 +59,10 @@ class Cache:
         entry = self._folder / f"{key}.so"
         with self.building() as folder:
             draft = folder / "entry"
-            draft.write_bytes(code)
+            draft.write_bytes(code + _digest(code))
             draft.chmod(0o555)
+            if entry.is_dir() and not entry.is_symlink():  # nothing of ours
+                shutil.rmtree(entry)
             draft.replace(entry)
         self._use(entry, keep)
         self._evict(entry)
@@ -91,13 +97,14 @@ class Cache:
             os.chmod(self._folder, stat.S_IRWXU)
 
     def _use(self, entry: Path, keep: bool) -> bool:
-        """Note its use; False where there is none, or one that is not ours alone."""
+        """Note its use; False where there is none, or one that is damaged or not ours alone."""
         with contextlib.suppress(OSError), contextlib.ExitStack() as opened:
             file = opened.enter_context(open(entry, "rb", opener=regular.opener))
             if not locks.take(file, shared=True):
                 return False  # it is being evicted
             status = os.fstat(file.fileno())
-            if not _is_private(status):
+            content = file.read()
+            if not _is_private(status) or content[-_DIGEST:] != _digest(content[:-_DIGEST]):
                 return False
             os.utime(file.fileno(), ns=(time.time_ns(), status.st_mtime_ns))
             if keep:
@@ -121,6 +128,10 @@ class Cache:
                 return
             if path != newest and _removed(path):
                 total -= size
+
+
+def _digest(code: bytes) -> bytes:
+    return hashlib.blake2b(code, digest_size=_DIGEST).digest()
 
 
 def _is_private(status: os.stat_result) -> bool:

@@ -234,8 +234,8 @@ class Compiler:
                 return entry or self._compile(job, key, keep)
         except OSError as error:
             raise ToolError(
-                f"compile cache {self._folder}: {error.strerror}; free the disk or set"
-                " REGRAPH_CACHE_DIR"
+                f"compile cache {self._folder}: {error.strerror}; make room, remove it (it is made"
+                " again) or set REGRAPH_CACHE_DIR"
             ) from None
         finally:
             self._building.pop(key, None)

@@ -199,7 +199,7 @@ def _write(path: Path, result: Peaks) -> None:
         atomic.write(path, result.model_dump_json(indent=1) + "\n")
     except OSError as error:
         raise ToolError(
-            f"{path}: {error.strerror}; free the disk or set REGRAPH_CACHE_DIR"
+            f"{path}: {error.strerror}; make room, remove it or set REGRAPH_CACHE_DIR"
         ) from None
 
 

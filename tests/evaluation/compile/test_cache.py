@@ -1,5 +1,6 @@
 """The cache of compiled code: whose it is, what is believed in it, how large it grows."""
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from tests.requirement import require
 from ..conftest import HERE, SOON
 
 ROOT = HERE.parents[1]
+SIZE = 5 + 32  # of an entry of five bytes, with its digest
 CODE = 'extern "C" int seven() { return 7; }\n'
 
 
@@ -35,12 +37,12 @@ def used(folder: Path, key: str, seconds_ago: int) -> None:
 
 
 def test_what_was_used_longest_ago_goes_first(tmp_path: Path) -> None:
-    Cache(tmp_path, 10).put("a", b"12345")
-    Cache(tmp_path, 10).put("b", b"12345")
+    Cache(tmp_path, 2 * SIZE).put("a", b"12345")
+    Cache(tmp_path, 2 * SIZE).put("b", b"12345")
     used(tmp_path, "a", 200)
     used(tmp_path, "b", 300)
-    assert Cache(tmp_path, 10).find("b") == tmp_path / "b.so"
-    Cache(tmp_path, 10).put("c", b"12345")
+    assert Cache(tmp_path, 2 * SIZE).find("b") == tmp_path / "b.so"
+    Cache(tmp_path, 2 * SIZE).put("c", b"12345")
     assert names(tmp_path) == ["b", "c"]
 
 
@@ -57,7 +59,7 @@ def test_what_a_living_judge_holds_stays_and_goes_after_it(tmp_path: Path) -> No
     ) as other:
         assert other.stdout
         other.stdout.readline()
-        cache = Cache(tmp_path, 5)
+        cache = Cache(tmp_path, SIZE)
         cache.put("new", b"12345")
         assert names(tmp_path) == ["held", "new"]
         other.kill()
@@ -69,10 +71,10 @@ def test_what_is_closed_holds_nothing_and_may_be_used_again(tmp_path: Path) -> N
     with closing(Cache(tmp_path)) as cache:
         cache.put("kept", b"12345", keep=True)
         cache.put("recent", b"12345")
-    Cache(tmp_path, 5).put("new", b"12345")
+    Cache(tmp_path, SIZE).put("new", b"12345")
     assert names(tmp_path) == ["new"]
     assert cache.find("new", keep=True)
-    Cache(tmp_path, 5).put("newer", b"12345")
+    Cache(tmp_path, SIZE).put("newer", b"12345")
     assert names(tmp_path) == ["new", "newer"]
 
 
@@ -91,7 +93,7 @@ def test_a_closed_judge_holds_none_of_its_code(tmp_path: Path) -> None:
 
 
 def test_only_what_is_to_be_kept_is_held(tmp_path: Path) -> None:
-    cache = Cache(tmp_path, 5)
+    cache = Cache(tmp_path, SIZE)
     cache.put("first", b"12345", keep=True)
     for number in range(40):
         cache.put(f"candidate{number}", b"12345")
@@ -105,6 +107,42 @@ def test_a_folder_of_ours_that_was_open_is_closed(tmp_path: Path, mode: int) -> 
     folder.chmod(mode)
     Cache(folder).put("a", b"x")
     assert folder.stat().st_mode & 0o777 == 0o700
+
+
+DAMAGE = {
+    "emptied": lambda built: b"",
+    "cut": lambda built: built[: len(built) // 2],
+    "cut by a byte": lambda built: built[:-1],
+    "one bit": lambda built: built[:100] + bytes([built[100] ^ 1]) + built[101:],
+    "garbage": lambda built: b"\xff" * len(built),
+    "longer": lambda built: built + b"\0",
+    "without its digest": lambda built: built[:-32],
+}
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+def test_a_damaged_entry_is_built_anew(tmp_path: Path, how: str) -> None:
+    entry = Compiler(tmp_path / "cache", find_gcc(), JudgeLimits()).host(CODE, ["-O0"])
+    assert isinstance(entry, Path)
+    built = entry.read_bytes()
+    entry.chmod(0o755)
+    entry.write_bytes(DAMAGE[how](built))
+    again = Compiler(tmp_path / "cache", find_gcc(), JudgeLimits()).host(CODE, ["-O0"])
+    assert again == entry
+    assert ctypes.CDLL(str(entry)).seven() == 7
+    assert entry.read_bytes() == built
+
+
+@pytest.mark.parametrize("where", ["cache", "cache/building"])
+def test_a_file_in_place_of_a_folder_is_named_in_one_line(tmp_path: Path, where: str) -> None:
+    (tmp_path / "cache").mkdir(mode=0o700)
+    place = tmp_path / where
+    if place.is_dir():
+        place.rmdir()
+    place.write_text("x")
+    with pytest.raises(ToolError, match=f"compile cache {tmp_path / 'cache'}: .*remove it") as told:
+        Compiler(tmp_path / "cache", find_gcc(), JudgeLimits()).host(CODE, ["-O0"])
+    assert "\n" not in str(told.value)
 
 
 @pytest.mark.parametrize("how", ["writable", "link", "hard link", "folder", "owner", "pipe"])
@@ -124,8 +162,8 @@ def test_an_entry_that_is_not_ours_alone_is_built_anew(tmp_path: Path, how: str)
     elif how == "hard link":
         entry.hardlink_to(evil)
     elif how == "folder":
-        entry = tmp_path / "cache" / "other.so"
         entry.mkdir()
+        (entry / "within").write_text("x")
     elif how == "pipe":
         os.mkfifo(entry)
     else:
