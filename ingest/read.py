@@ -15,12 +15,13 @@ from typing import Any, BinaryIO
 from pydantic import ValidationError
 
 from regraph_kg.errors import BadInput
+from regraph_kg.ingest.foreign import HEAD, document, packed, parts, unlike
+from regraph_kg.ingest.published import GRAPH, Unread
 from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import Trajectory
 
 MOST_BYTES = 8 * 2**20  # longest accepted line; a longer one is cut, for the report
 LONGEST_REASON = 300  # characters
-SHOWN_FIELDS = 4  # fields of a line of another system that its reason names
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +43,11 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A line without a trajectory, and the reason in one line."""
+    """A line without a trajectory, and the reason in one line; `whole`: it is of the whole file."""
 
     line: InputLine
     reason: str
+    whole: bool = False
 
 
 def split(stream: BinaryIO) -> Iterator[InputLine]:
@@ -60,6 +62,29 @@ def split(stream: BinaryIO) -> Iterator[InputLine]:
         # files that were put together have several marks
         if data := data.removeprefix(codecs.BOM_UTF8).strip(b" \t\r\n"):
             yield InputLine(number, data, size)
+
+
+def read_file(stream: BinaryIO) -> Iterator[Accepted | Rejected]:
+    """The trajectories of a file: lines, or a document of which steps are read (foreign.py)."""
+    head = stream.read(HEAD)
+    stream.seek(0)
+    kind = packed(head, stream)
+    stream.seek(0)
+    found = None if kind else document(stream, MOST_BYTES)
+    if isinstance(found, dict) and "schema" not in found and not GRAPH.holds(found):
+        kind = unlike(found)
+    if kind:
+        yield Rejected(InputLine(1, b"", 0), kind, whole=True)
+        return
+    if found is None:
+        stream.seek(0)
+        yield from read(split(stream))
+        return
+    for number, part in enumerate(parts(found), 1):
+        if isinstance(part, Unread):
+            yield Rejected(InputLine(part.number, b"{}", 0), part.reason)
+        else:
+            yield from read([InputLine(number, part, len(part))])
 
 
 def read(lines: Iterable[InputLine]) -> Iterator[Accepted | Rejected]:
@@ -111,22 +136,13 @@ def _reason(error: ValidationError, data: bytes) -> str:
     if first["type"] == "json_invalid":
         return f"broken JSON: {first['ctx']['error']}".replace(" at line 1 column", " at column")
     if first["loc"] == ("schema",) and first["type"] == "missing":
-        return _unlike(json.loads(data))
+        return unlike(json.loads(data))
     if first["loc"] == ("schema",) and first["type"] == "literal_error":
         return f"unknown schema version {first['input']!r:.40}; this program reads 1"
     place = ".".join(map(str, first["loc"]))
     message = first["msg"].removeprefix("Value error, ")
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return f"{place}: {message}{more}" if place else f"{message}{more}"
-
-
-def _unlike(content: dict[str, Any]) -> str:
-    """What a line of another system seems to be: without a schema it is hardly a trajectory."""
-    if {"node", "edge"} <= content.keys():
-        return "a graph of nodes and edges, as other programs save it: give trajectories"
-    fields = ", ".join(f"{key:.40}" for key in list(content)[:SHOWN_FIELDS])
-    more = ", .." if len(content) > SHOWN_FIELDS else ""
-    return f'no trajectory: it has no "schema", only {fields or "no field"}{more}'
 
 
 def _one_line(reason: str) -> str:

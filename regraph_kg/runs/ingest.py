@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from regraph_kg import atomic
 from regraph_kg.errors import BadInput, Environment, ModelError, RegraphError, file_errors
-from regraph_kg.ingest import pipeline
+from regraph_kg.ingest import foreign, pipeline
 from regraph_kg.ingest.cascade import Cascade, CodeReader
-from regraph_kg.ingest.read import Accepted, Rejected, read, split
+from regraph_kg.ingest.read import Accepted, Rejected, read, read_file, split
 from regraph_kg.ingest.relabel.aliases import Label, NameUse, uses_of
 from regraph_kg.models.graph import EmbeddingProgress, Relabelled, RelabelLevel
 from regraph_kg.models.target import Target
@@ -33,10 +33,6 @@ if TYPE_CHECKING:  # only wiring knows a store
     from regraph_kg.backends.store import GraphStore
 
 REJECTED = ".rejected.jsonl"
-NO_TRAJECTORIES = (
-    "no lines of JSON; give Trajectory JSONL (regraph docs trajectory-schema), one object a line,"
-    " unpacked, as UTF-8"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +222,7 @@ def _cascade(
     uses: dict[Label, NameUse] = {}
     for file in files:
         with file.open("rb") as stream:
-            good = (one.trajectory for one in read(split(stream)) if isinstance(one, Accepted))
+            good = (one.trajectory for one in read_file(stream) if isinstance(one, Accepted))
             for label, use in uses_of(good).items():
                 uses[label] = uses[label] + use if label in uses else use
     for decided, _ in enumerate(cascade.settle(uses), 1):
@@ -239,8 +235,7 @@ def _portions(
 ) -> Iterator[tuple[int, pipeline.Portion]]:
     """The file's portions, each with the byte after it."""
     with file.open("rb") as stream:
-        lines = read(split(stream))
-        for portion in pipeline.portions(lines, cascade, read=reader):
+        for portion in pipeline.portions(read_file(stream), cascade, read=reader):
             yield stream.tell(), portion
 
 
@@ -262,9 +257,11 @@ def _merge(
         totals = f"{ingested.added} added, {ingested.known} known, {ingested.rejected} rejected"
         yield replace(work, done=work.done + end, text=f"{file.name}: {totals}")
     head = first[0].line.data if ingested.good == good else b""
-    if head == b"{" or head[:1] not in (b"", b"{"):
+    text = head == b"{" or head[:1] not in (b"", b"{")
+    if text or any(one.whole for one in first):
         # no list for a file of something else: it would name every line
-        yield replace(work, line=f"{file}: {NO_TRAJECTORIES}")
+        kind = foreign.text(file.name, head) if text else first[0].reason
+        yield replace(work, line=f"{file}: {kind}")
         return
     path = Path(f"{file}{REJECTED}")
     remedy = "the good lines are in the graph, the list of the rejected ones is lost: make room"
