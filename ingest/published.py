@@ -9,7 +9,7 @@ edges are read likewise, as far as they have these fields, under these or some o
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from regraph_kg.models.target import Target
 
@@ -24,36 +24,25 @@ class Unread:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A field under any of its names; the first is that of the published graph."""
-
-    names: tuple[str, ...]
-
-    def of(self, part: Mapping[str, Any], default: Any = None) -> Any:
-        """Its value; `default` where it is missing or empty."""
-        found = (part[name] for name in self.names if part.get(name) not in (None, "", [], {}))
-        return next(found, default)
-
-
-@dataclass(frozen=True, slots=True)
-class _Graph:
-    nodes: Field = Field(("node", "nodes", "vertices"))
-    edges: Field = Field(("edge", "edges", "links"))
-
-    def holds(self, found: Mapping[str, Any]) -> bool:
-        """Whether an object is such a graph."""
-        return bool(self.nodes.of(found)) and "schema" not in found and "steps" not in found
+# a field under any of its names, the published graph's first
+NODES, EDGES = ("node", "nodes", "vertices"), ("edge", "edges", "links")
+KEY, LABEL = ("index", "id", "key"), ("name", "label", "method", "technique", "title")
+SOURCE, TARGET = ("src", "source", "from"), ("tgt", "target", "to")
+EXAMPLES = ("examples", "steps", "example")
+PROBLEM = ("name", "kernel", "problem", "task_id")
+BEFORE = ("before", "before_code", "code_before", "old")
+AFTER = ("after", "after_code", "code_after", "code", "new")
+WHY, WHAT = ("think", "reasoning", "reason"), ("detail", "details", "description")
 
 
-GRAPH = _Graph()
-KEY, LABEL = Field(("index", "id", "key")), Field(("name", "label", "method", "technique", "title"))
-SOURCE, TARGET = Field(("src", "source", "from")), Field(("tgt", "target", "to"))
-EXAMPLES = Field(("examples", "steps", "example"))
-PROBLEM = Field(("name", "kernel", "problem", "task_id"))
-BEFORE = Field(("before", "before_code", "code_before", "old"))
-AFTER = Field(("after", "after_code", "code_after", "code", "new"))
-WHY, WHAT = Field(("think", "reasoning", "reason")), Field(("detail", "details", "description"))
+def is_graph(found: object) -> TypeGuard[dict[str, Any]]:
+    """Whether a document is such a graph."""
+    return isinstance(found, dict) and not found.keys().isdisjoint(NODES) and "schema" not in found
+
+
+def _of(part: Mapping[str, Any], names: tuple[str, ...], default: Any = None) -> Any:
+    """The first field of these names that is not empty."""
+    return next((part[name] for name in names if part.get(name) not in (None, "", [])), default)
 
 
 @dataclass(eq=False, slots=True)
@@ -117,44 +106,32 @@ def _ways(examples: list[_Example]) -> Iterator[list[_Example]]:
 
 
 def _examples(graph: Mapping[str, Any]) -> Iterator[_Example | Unread]:
-    names = dict(_names(GRAPH.nodes.of(graph, [])))
-    number = 0
-    for at, edge in enumerate(GRAPH.edges.of(graph, [])):
-        if not isinstance(edge, dict):
-            continue
-        source, target = str(SOURCE.of(edge, 0)), str(TARGET.of(edge, 0))
-        given = EXAMPLES.of(edge, [])
-        for count, one in enumerate(given if isinstance(given, list) else [given], 1):
-            number += 1
-            place = f"edge {at} ({source} -> {target}), example {count}"
-            if not isinstance(one, dict):
-                yield Unread(number, f"{place}: is no object")
-                continue
-            before, code = (each.of(one) for each in (BEFORE, AFTER))
-            lacks = [
-                f'"{each.names[0]}"'
-                for each, text in ((BEFORE, before), (AFTER, code))
-                if not isinstance(text, str)
-            ]
-            if target not in names and target.isdecimal():
-                lacks.append("a node for its end")
-            if lacks:
-                yield Unread(number, f"{place}: lacks {' and '.join(lacks)}")
-                continue
-            step = {"label": names.get(target, target), "code": code}
-            notes = {"reasoning": WHY.of(one, ""), "detail": WHAT.of(one, "")}
-            step |= {name: note for name, note in notes.items() if isinstance(note, str)}
-            problem = str(PROBLEM.of(one, "unnamed"))
-            yield _Example(number, place, problem, source, target, before, step)
+    nodes = _of(graph, NODES, [])
+    named = nodes.items() if isinstance(nodes, dict) else enumerate(_list(nodes))
+    parts = ((key, node if isinstance(node, dict) else {"name": node}) for key, node in named)
+    names = {str(_of(node, KEY, key)): str(_of(node, LABEL, key)) for key, node in parts}
+    edges = [edge for edge in _list(_of(graph, EDGES, [])) if isinstance(edge, dict)]
+    given = ((at, e, one) for at, e in enumerate(edges) for one in _list(_of(e, EXAMPLES, [])))
+    for number, (at, edge, example) in enumerate(given, 1):
+        one = example if isinstance(example, dict) else {}
+        source, target = str(_of(edge, SOURCE, "")), str(_of(edge, TARGET, ""))
+        texts = [_of(one, names, "") for names in (BEFORE, AFTER, WHY, WHAT)]
+        before, code, why, what = (text if isinstance(text, str) else "" for text in texts)
+        lacks = [f'"{name}"' for name, text in (("before", before), ("after", code)) if not text]
+        # a node may be called by its name, but no number without a node is one
+        if target not in names and (not target or target.isdecimal()):
+            lacks.append('a node for "tgt"')
+        place = f"edge {at} ({source} to {target}), example {number}"
+        if lacks:
+            yield Unread(number, f"{place}: lacks {' and '.join(lacks)}")
+        else:
+            step = {"label": names.get(target, target), "code": code, "reasoning": why}
+            problem = str(_of(one, PROBLEM, "unnamed"))
+            yield _Example(number, place, problem, source, target, before, step | {"detail": what})
 
 
-def _names(nodes: Any) -> Iterator[tuple[str, str]]:
-    """The nodes' names by what edges call them."""
-    pairs = nodes.items() if isinstance(nodes, dict) else enumerate(nodes)
-    for place, node in pairs:
-        inner = node if isinstance(node, dict) else {"name": node}
-        key = str(KEY.of(inner, place))
-        yield key, str(LABEL.of(inner, key))
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _kind(code: str) -> Target | None:
@@ -170,6 +147,6 @@ def _target(examples: list[_Example]) -> Target | None:
 def _lack(graph: Mapping[str, Any], examples: list[_Example]) -> str:
     if examples:
         return "the codes of its steps are neither CUDA nor OpenMP"
-    if not GRAPH.edges.of(graph):
+    if not _of(graph, EDGES):
         return 'it lacks "edge", and with it the steps'
     return 'its edges lack "examples", each with "before" and "after"'

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from regraph_kg.errors import BadInput
 from regraph_kg.ingest.foreign import HEAD, document, packed, parts, unlike
-from regraph_kg.ingest.published import GRAPH, Unread
+from regraph_kg.ingest.published import Unread, is_graph
 from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import Trajectory
 
@@ -71,7 +71,7 @@ def read_file(stream: BinaryIO) -> Iterator[Accepted | Rejected]:
     kind = packed(head, stream)
     stream.seek(0)
     found = None if kind else document(stream, MOST_BYTES)
-    if isinstance(found, dict) and "schema" not in found and not GRAPH.holds(found):
+    if isinstance(found, dict) and "schema" not in found and not is_graph(found):
         kind = unlike(found)
     if kind:
         yield Rejected(InputLine(1, b"", 0), kind, whole=True)

@@ -260,7 +260,7 @@ def _merge(
     text = head == b"{" or head[:1] not in (b"", b"{")
     if text or any(one.whole for one in first):
         # no list for a file of something else: it would name every line
-        kind = foreign.text(file.name, head) if text else first[0].reason
+        kind = foreign.text(file.name) if text else first[0].reason
         yield replace(work, line=f"{file}: {kind}")
         return
     path = Path(f"{file}{REJECTED}")

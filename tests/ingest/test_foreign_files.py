@@ -1,7 +1,11 @@
 """Files that hold no trajectories, and stores that Neo4j Browser opens."""
 
+import bz2
 import gzip
+import io
 import json
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -17,7 +21,7 @@ def test_a_file_of_something_else_is_told_and_leaves_no_litter(desk: Desk) -> No
     done = desk.run("ingest", file)
     assert done.code == 1
     assert (
-        f"{file}: no lines of JSON; give Trajectory JSONL (regraph docs trajectory-schema)"
+        f"{file}: no lines of JSON, seems to be a source file, of which regraph problem new"
         in done.err
     )
     assert sorted(path.name for path in desk.folder.iterdir()) == ["corpus", "heat3d.cpp"]
@@ -34,7 +38,7 @@ def test_what_is_packed_or_no_utf_8_is_told_and_leaves_no_list(desk: Desk, data:
     bad.write_bytes(data)
     done = desk.run("ingest", good, bad)
     assert (done.code, len(done.err.splitlines())) == (0, 1)
-    assert done.err.startswith(f"{bad}: no lines of JSON")
+    assert done.err.startswith(f"{bad}: seems to be ")
     assert not Path(f"{bad}.rejected.jsonl").exists()
 
 
@@ -64,3 +68,89 @@ def test_what_strangers_wrote_steers_no_terminal_wherever_it_is_printed(desk: De
         said = (done.out + done.err).replace("\n", "")
         assert said.isprintable(), (words, said)
         assert "\n2. forged" not in done.out
+
+
+def tar_of(data: bytes, mode: str) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode=mode) as archive:  # type: ignore[call-overload]
+        entry = tarfile.TarInfo("problems.jsonl")
+        entry.size = len(data)
+        archive.addfile(entry, io.BytesIO(data))
+    return stream.getvalue()
+
+
+def zipped(data: bytes) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("problems.jsonl", data)
+    return stream.getvalue()
+
+
+LINE = json.dumps(row(1)).encode() + b"\n"
+NOTEBOOK = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+FILES = {
+    "a.tar": (tar_of(LINE, "w"), "a tar archive"),
+    "a.tar.gz": (tar_of(LINE, "w:gz"), "a tar archive"),
+    "a.jsonl": (tar_of(LINE, "w:xz"), "a tar archive"),
+    "b.jsonl": (gzip.compress(LINE), "compressed by gzip"),
+    "b.jsonl.bz2": (bz2.compress(LINE), "compressed by bzip2"),
+    "b.zip": (zipped(LINE), "a zip archive"),
+    "cut.gz": (gzip.compress(LINE)[:20], "compressed by gzip"),
+    "t.parquet": (b"PAR1\x15\x04\0\0PAR1", "a Parquet table"),
+    "h.jsonl": (b"\x89HDF\r\n\x1a\n" + bytes(99), "an HDF5 file"),
+    "w.jsonl": (LINE.decode().encode("utf-16"), "UTF-16 text"),
+    "d.f90": (b"PROGRAM heat\nEND\n", "a Fortran source"),
+    "d.f": (b"C     heat\n      DO 10 I=1,N\n", "a Fortran source"),
+    "d.csv": (b"kernel,seconds\naxpy,1\n", "a table"),
+    "d.cu": (b"__global__ void f() {}\n", "regraph problem new"),
+    "n.ipynb": (json.dumps(NOTEBOOK, indent=1).encode(), "a notebook"),
+    "m.ipynb": (json.dumps(NOTEBOOK).encode(), "a notebook"),
+    "c.jsonl": (b'{"messages": [{"role": "user", "content": "x"}]}\n', "a conversation"),
+    "k.jsonl": (b'{"index": 0, "name": "axpy", "kernel": "void f();"}\n', "a kernel without steps"),
+    "p.jsonl": (b'{"task_id": "T/1", "prompt": "Write add."}\n', "a task of a benchmark"),
+    "q.jsonl": (b'{"task_id": "T/1", "code": "x", "entry_point": "f"}\n', "a task of a benchmark"),
+    "s.json": (b'[\n {"think": "", "method": "Tiling", "code": "x"}\n]\n', "a step of a list"),
+    "o.json": (b'{\n "a": 1\n}\n', "only a; give Trajectory JSONL"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_of_another_kind_is_told_by_one_sentence(desk: Desk, name: str) -> None:
+    content, said = FILES[name]
+    (desk.folder / name).write_bytes(content)
+    done = desk.run("ingest", name)
+    told = done.err.splitlines()
+    assert (done.code, len(told)) == (1, 1), done
+    assert said in told[0]
+    assert "give Trajectory JSONL (regraph docs trajectory-schema)" in told[0]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        json.dumps([row(1), row(2)]),
+        json.dumps([row(1), row(2)], indent=2),
+        "\ufeff" + json.dumps([row(1), row(2)], indent=2),
+        "\n\n" + json.dumps([row(1), row(2), {"a": 1}]),
+    ],
+)
+def test_an_array_of_trajectories_is_read(desk: Desk, content: str) -> None:
+    (desk.folder / "a.json").write_text(content, encoding="utf-8")
+    assert desk.run("ingest", "a.json", "--json").json()["added"] == 2
+
+
+def test_one_trajectory_over_several_lines_is_read(desk: Desk) -> None:
+    (desk.folder / "a.json").write_text(json.dumps(row(1), indent=2))
+    assert desk.run("ingest", "a.json", "--json").json()["added"] == 1
+
+
+def test_a_published_graph_grows_the_graph_under_its_techniques(desk: Desk) -> None:
+    nodes = [{"index": at, "name": name} for at, name in enumerate(("init state", "Tiled kernel"))]
+    after = "__global__ void f(float* x) { x[0] = 1; }"
+    steps = [{"name": "f", "think": "", "detail": "", "before": "void f();", "after": after}]
+    edges = [{"src": 0, "tgt": 1, "examples": steps}]
+    (desk.folder / "graph_final.json").write_text(json.dumps({"node": nodes, "edge": edges}))
+    told = desk.run("ingest", "graph_final.json", "--json").json()
+    counts = (told[name] for name in ("added", "examples", "techniques", "measurements"))
+    assert tuple(counts) == (1, 1, 0, 0)
+    assert desk.run("ingest", "graph_final.json", "--json").json()["known"] == 1

@@ -160,7 +160,6 @@ def test_files_that_were_put_together_may_have_marks_and_blank_lines_anywhere() 
     ("line", "told"),
     [
         ({"task_id": "T/1", "prompt": "Write.", "files": []}, "task_id, prompt, files"),
-        ({"node": [], "edge": []}, "a graph of nodes and edges"),
         ([{"method": "T", "detail": "", "code": "c"}], "should be an object"),
     ],
 )
