@@ -98,18 +98,17 @@ def compare(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> Compa
     if len(a) != len(b) or len(a) < LEAST_PAIRS or not all((*a, *b)):
         text = f"fewer than {LEAST_PAIRS} pairs of workers"
         return Comparison("unknown", 1.0, Interval(low=0.0, high=math.inf), text)
-    logs = [_log_ratio(ours, theirs) for ours, theirs in zip(a, b, strict=True)]
+    logs = [
+        # of samples that were taken next to each other
+        median(math.log(two / one) for one, two in zip(ours, theirs, strict=False))
+        for ours, theirs in zip(a, b, strict=True)
+    ]
     difference, error = fmean(logs), stdev(logs) / math.sqrt(len(logs))
     usual = student(len(logs) - 1) * error
     interval = Interval(low=math.exp(difference - usual), high=math.exp(difference + usual))
     reach = student(len(logs) - 1, _CERTAIN) * error
     verdict, reason = _decide(len(logs), difference, reach)
     return Comparison(verdict, math.exp(difference), interval, reason, len(logs))
-
-
-def _log_ratio(ours: Sequence[float], theirs: Sequence[float]) -> float:
-    """Median over the samples that were taken next to each other."""
-    return median(math.log(b / a) for a, b in zip(ours, theirs, strict=False))
 
 
 def _decide(pairs: int, difference: float, reach: float) -> tuple[SpeedVerdict, str]:

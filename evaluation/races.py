@@ -130,7 +130,7 @@ class HeldUpThreads:
     def _often(self, cases: Sequence[Case], further: Iterable[Case]) -> list[Case]:
         """The largest of the cases that are small enough; one that is larger in all its sizes."""
         usual = [case for case in cases if case.aligned and not case.version]
-        small = [case for case in usual if self._is_small(case)] or usual[:1]
+        small = [case for case in usual if self._elements(case) <= _OFTEN_ELEMENTS] or usual[:1]
         plain = [case for case in further if not case.alteration]
         larger = [c for c in plain if _OFTEN_ELEMENTS < self._elements(c) <= _MODERATE_ELEMENTS]
         by_shape = {shape_text(case.sizes): case for case in small}
@@ -139,6 +139,3 @@ class HeldUpThreads:
 
     def _elements(self, case: Case) -> int:
         return self.staffing.problem.elements(case.sizes)
-
-    def _is_small(self, case: Case) -> bool:
-        return self._elements(case) <= _OFTEN_ELEMENTS

@@ -109,7 +109,7 @@ def _examples(graph: Mapping[str, Any]) -> Iterator[_Example | Unread]:
     nodes = _of(graph, NODES, [])
     named = nodes.items() if isinstance(nodes, dict) else enumerate(_list(nodes))
     parts = ((key, node if isinstance(node, dict) else {"name": node}) for key, node in named)
-    names = {str(_of(node, KEY, key)): str(_of(node, LABEL, key)) for key, node in parts}
+    names = {str(_of(node, KEY, key)): str(_of(node, LABEL + KEY, key)) for key, node in parts}
     edges = [edge for edge in _list(_of(graph, EDGES, [])) if isinstance(edge, dict)]
     given = ((at, e, one) for at, e in enumerate(edges) for one in _list(_of(e, EXAMPLES, [])))
     for number, (at, edge, example) in enumerate(given, 1):

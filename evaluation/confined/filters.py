@@ -25,6 +25,14 @@ X32_BIT = 0x40000000
 LOAD, AND, JUMP_EQUAL, JUMP_AT_LEAST, RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000
 
+Numbers = dict[str, tuple[int | None, int | None]]  # x86_64, aarch64; None: no such call there
+
+
+def numbers(table: str) -> Numbers:
+    """Calls by name; each is written "name x86_64 aarch64", "-" where there is none."""
+    words = (call.split() for call in table.split(","))
+    return {name: (int(x86), None if arm == "-" else int(arm)) for name, x86, arm in words}
+
 
 def architecture() -> int | None:
     """Column of the tables of system calls; None where there is none for this machine."""

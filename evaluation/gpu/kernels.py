@@ -25,18 +25,13 @@ _PROFILE = "profile.cpp"
 _SHOWN = 3
 
 
-def _tidy(name: str) -> str:
-    """A kernel's name, which the candidate chooses, on one line."""
-    return " ".join(plain(name).split())
-
-
 _Seconds = Annotated[float, Field(ge=0), AfterValidator(lambda nanoseconds: nanoseconds * 1e-9)]
 
 
 class Kernel(NamedTuple):
     """All launches of one kernel in one call; their durations added up."""
 
-    name: Annotated[str, AfterValidator(_tidy)]
+    name: Annotated[str, AfterValidator(lambda name: " ".join(plain(name).split()))]
     launches: int
     seconds: _Seconds
 

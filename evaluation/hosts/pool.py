@@ -177,12 +177,9 @@ class Judges(Evaluator, ABC):
                 if seats:
                     last = time.monotonic()  # patience begins when the last judge has gone
                 elif time.monotonic() - last >= self._patience:
-                    raise self._nobody(target)
+                    raise ToolError(f"judges: no device for target {target}")
                 self._changed.wait(None if seats else self._patience)
         raise ToolError("judges: they were stopped")
-
-    def _nobody(self, target: Target) -> ToolError:
-        return ToolError(f"judges: no device for target {target}")
 
 
 class JudgeProcess:

@@ -65,13 +65,14 @@ def tolerance(
     `is_biased`: inputs are so alike that all terms round the same way: n for sqrt(n).
     """
     rule = problem.tolerance
-    if rule == "exact" or arg.type == "bool" or _counts(problem, arg):
+    counts = {other.count for other in problem.results}  # how many rows of another output count
+    if rule == "exact" or arg.type == "bool" or arg.name in counts:
         return 0.0
     if isinstance(rule, AbsoluteRule):
         return rule.absolute
     if not arg.is_inexact:
         return 0.0
-    near = 4 * np.fmax(_eps(problem, arg) * np.abs(truth), _smallest(arg))
+    near = 4 * np.fmax(_eps(problem, arg) * np.abs(truth), np.finfo(arg.dtype).smallest_subnormal)
     floor: Array | float = 0.0
     terms = _terms(problem, arg, sizes)
     if terms:
@@ -104,11 +105,6 @@ def unrounded(problem: Problem, arg: Argument, truth: Array) -> Array | float:
         return np.inf
     widest: Array = _UNROUNDED * _eps(problem, arg) * np.fmax(np.abs(truth), _rms(truth))
     return widest
-
-
-def _counts(problem: Problem, arg: Argument) -> bool:
-    """Whether an output says how many rows of another one count."""
-    return any(other.count == arg.name for other in problem.results)
 
 
 def exact_sum(
@@ -167,11 +163,6 @@ def eps_of_sum(problem: Problem, arg: Argument, terms: int) -> float:
     stored = arg.type == "float16"
     eps = float(np.finfo(np.float32 if stored else arg.dtype).eps)
     return (HALF if problem.precision == "tf32" else 0.0) + eps * float(terms**0.5)
-
-
-def _smallest(arg: Argument) -> float:
-    """Step of a type's smallest numbers, below which nothing can be told apart."""
-    return float(np.finfo(arg.dtype).smallest_subnormal)
 
 
 def _rms(values: Array) -> float:

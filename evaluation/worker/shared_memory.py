@@ -211,7 +211,10 @@ class SharedMemory:
         )
         table = self._bytes[guards_at : guards_at + 8 * len(guards)].view(np.uint64)
         table[:] = np.asarray(guards, np.uint64) + np.uint64(self._base)
-        self._rows = [self._row(call) for call in calls]
+        self._rows = [
+            np.array([self._slot(arg, call) for arg in self.problem.slots], np.uint64).tobytes()
+            for call in calls
+        ]
         self._calls = tuple(calls)
         self._patterned: set[ArrayPlace] = set()
 
@@ -323,9 +326,6 @@ class SharedMemory:
             return CANARY, CANARY
         before, after = self._gaps(place)
         return self._pattern[self._pattern.size - before.size :], self._pattern[: after.size]
-
-    def _row(self, call: Call) -> bytes:
-        return np.array([self._slot(arg, call) for arg in self.problem.slots], np.uint64).tobytes()
 
     def _slot(self, arg: Argument, call: Call) -> int:
         """An array's offset from the shared memory's start, or a scalar's bits."""

@@ -156,7 +156,8 @@ class Worker:
     def profile(self, row: int, seconds: float) -> str | Failure:
         """Call a row while a profiler records; its text, which is the worker's word."""
         result = self._calls(Operation.PROFILE, [row], seconds)
-        return result if isinstance(result, Failure) else self._message()
+        message = bytes(self._shared.control.message)
+        return result if isinstance(result, Failure) else message.decode(errors="replace")
 
     @property
     def on_device(self) -> bool:
@@ -260,9 +261,6 @@ class Worker:
     def was_killed(self) -> bool:
         """Whether a signal has ended it, as a trap does."""
         return self._process.is_gone and self._process.kill() < 0
-
-    def _message(self) -> str:
-        return bytes(self._shared.control.message).decode(errors="replace")
 
     def _command(
         self, operation: Operation, seconds: float, seal: Seal | None = None

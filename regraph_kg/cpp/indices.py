@@ -11,14 +11,7 @@ from functools import cached_property
 from tree_sitter import Node
 
 from regraph_kg.cpp.headers import Header, headers_of
-from regraph_kg.cpp.occurrences import (
-    NO_LOOP,
-    CodePlace,
-    Declared,
-    Events,
-    Mode,
-    Occurrence,
-)
+from regraph_kg.cpp.occurrences import NO_LOOP, CodePlace, Declared, Events, Mode, Occurrence
 from regraph_kg.cpp.polynomial import (
     Polynomial,
     add,

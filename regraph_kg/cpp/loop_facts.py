@@ -15,15 +15,7 @@ from regraph_kg.cpp.library import COPIES, MATH
 from regraph_kg.cpp.occurrences import LONGEST, NO_LOOP, Loop, Occurrence
 from regraph_kg.cpp.polynomial import Polynomial, number, shown
 from regraph_kg.cpp.stencils import stencil_arrays
-from regraph_kg.cpp.syntax import (
-    LOOPS,
-    called,
-    operator,
-    short,
-    stands_alone,
-    statements,
-    text,
-)
+from regraph_kg.cpp.syntax import LOOPS, called, operator, short, stands_alone, statements, text
 from regraph_kg.models.base import Frozen
 
 _KINDS: dict[str, Literal["for", "range", "while", "do"]] = {
