@@ -4,8 +4,10 @@ A recipe has words of `_GENERAL` after a "$", which the facts of the code replac
 the technique fits (fit/fit.py).
 """
 
+import json
 import re
 from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
 from string import Template
 
 from regraph_kg.cpp.cuda_facts import GridNumber
@@ -29,50 +31,8 @@ from regraph_kg.search.prompts.heads import (
 )
 from regraph_kg.search.prompts.named_loops import each_has, named_loops, numbered_threads
 
-_GENERAL = {
-    "head": "the function's head",
-    "parallel": "the outermost loop whose iterations are independent",
-    "clause": "",
-    "atomic": "",
-    "count": "n",
-    "begin": "",
-    "end": "",
-    "kernel": "the kernel",
-    "kernelname": "kernel",
-    "share": "the head of the loop to share out",
-    "serial": "the head of the loop that one thread runs",
-    "item": "i",
-    "type": "int",
-    "items": "n",
-    "thread": "blockIdx.x * blockDim.x + threadIdx.x",
-    "first": "",
-    "flat": "int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y; if (j < n)",
-    "row": "the numbers of threads and the head of the loop over columns",
-    "grid": "<<<dim3((n + 255) / 256, rows), 256>>>",
-    "fused": "sum = fmaf(a, b, sum);",
-    "unfused": "sum += a * b;",
-    "inner": "the innermost loop",
-    "vector": "the innermost loop whose iterations are independent",
-    "simd": "#pragma omp simd",
-    "nest": "the outermost loop",
-    "contiguous": "the loop whose variable has stride 1",
-    "sum": "sum",
-    "reducing": "the loop that adds up",
-    "reduction": " reduction(..)",
-    "collapsible": "the outer of two loops with nothing between their heads",
-    "collapse": " collapse(2)",
-    "bare": "the innermost loop",
-    "adding": "the innermost loop that adds up",
-    "chains": "four sums, and a head that steps by 4",
-    "spread": "`s0` with `i`, `s1` with `i + 1`, `s2` with `i + 2`, `s3` with `i + 3`",
-    "joined": "a loop over the rest, and the sum of all four",
-    "common": "sum",
-    "swapped": "the head of the second, then that of the first",
-    "tiled": "a loop over blocks of 64, the outer head, and the inner one within a block",
-    "restricted": "the same head",
-    "resized": "another number of threads",
-}
-"""Text for words whose value the code does not show."""
+# text for words whose value the code does not show
+_GENERAL = json.loads((Path(__file__).parent / "words.json").read_text(encoding="utf-8"))
 
 
 def filled(recipe: str, facts: Facts, part: str = "") -> str:
