@@ -73,7 +73,7 @@ class LoopUses:
         groups: dict[tuple[str, int], list[ElementAccess]] = {}
         for element in self.elements:
             groups.setdefault((element.array, id(element.declared)), []).append(element)
-        for group in groups.values():
+        for group in [part for whole in groups.values() for part in self._by_field(whole)]:
             kind = group[0].declared.kind if group[0].declared is not None else ""
             if _PACKED.search(kind) and any(element.mode != "read" for element in group):
                 self.result.verdicts.add("unknown")
@@ -86,6 +86,19 @@ class LoopUses:
         swapped = [called(call.node) for call in calls if analysis.carries(call) == "yes"]
         self.result.swaps |= bool({"swap", ".swap"} & set(swapped))
         return self.result
+
+    def _by_field(self, group: list[ElementAccess]) -> list[list[ElementAccess]]:
+        """The accesses to each field of an array's structs, where all are to fields."""
+        parts: dict[str, list[ElementAccess]] = {}
+        for element in group:
+            node = element.node if element.node.type == "field_expression" else element.node.parent
+            head = node.child_by_field_name("declarator") if node is not None else None
+            if head is None or head.type != "reference_declarator":  # its uses are listed, too
+                parts.setdefault(text(node and node.child_by_field_name("field")), []).append(
+                    element
+                )
+        mixed = "" in parts or "union" in self.names.events.classes
+        return [group] if mixed else [*parts.values()]
 
     def _different(self, group: list[ElementAccess]) -> list[ElementAccess]:
         """The accesses to an array, where these are many without repeated ones."""

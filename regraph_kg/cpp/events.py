@@ -61,6 +61,7 @@ def _note_holders(events: Events, root: Node) -> None:
     fields = dict[str, str]()  # class of the text -> the text of its fields
     for node in walk(root):
         body = node.child_by_field_name("body")
+        events.classes |= {"union"} if node.type == "union_specifier" else set()
         if node.type in ("struct_specifier", "class_specifier") and body is not None:
             plain = [text(n) for n in body.named_children if n.type == "field_declaration"]
             fields[text(node.child_by_field_name("name"))] = " ".join(

@@ -18,6 +18,26 @@ static void relax(double* r, const double* up) { r[0] = r[0] + up[0]; }
 """
 
 
+BODIES = "struct P { double x, v; }; union U { double x, v; };"
+
+
+@pytest.mark.parametrize(
+    ("code", "carries"),
+    [
+        ("for (int j = 0; j < n; ++j) p[i].v += p[j].x;", "no"),
+        ("for (int j = 0; j < n; ++j) { const P& o = p[j]; p[i].v += o.x - p[i].x; }", "no"),
+        ("for (int j = 0; j < n; ++j) { const P& o = p[j]; p[i].v += o.v; }", "unknown"),
+        ("for (int j = 0; j < n; ++j) { P o = p[j]; p[i].v += o.x; }", "unknown"),
+        ("p[i].v += u[i].x; for (int j = 0; j < n; ++j) u[i].v += u[j].x;", "unknown"),
+    ],
+)
+def test_fields_of_elements_are_apart(code: str, carries: str) -> None:
+    loop = f"for (int i = 0; i < n; ++i) {{ {code} }}"
+    before = BODIES if "u[" in code else BODIES.partition(" union")[0]
+    facts = facts_of(f"{before} void f(P* p, U* u, int n) {{ {loop} }}")
+    assert facts.loops[0].carries == carries
+
+
 def loops(code: str, before: str = "") -> tuple[LoopFacts, ...]:
     facts = facts_of(f"{before} void f({PARAMETERS}) {{ {code} }}")
     assert facts.read_whole
