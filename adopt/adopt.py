@@ -130,11 +130,9 @@ class Adopter:
         problem = _validated(fields, code)
         if set(given) == set(draft.sizes):
             return problem, fields, 0.0
-        powers = draft.said.powers
-        grown, seconds = timing_shape(
-            problem, self._compiler, self._limits, self._tell, powers=powers
-        )
-        fields = fields | {"sizes": sizes | {"time": {**grown, **given}}}
+        judge, powers = (self._compiler, self._limits, self._tell), draft.said.powers
+        grown, seconds = timing_shape(problem, *judge, kept=given, powers=powers)
+        fields = fields | {"sizes": sizes | {"time": grown}}
         return _validated(fields, code), fields, seconds
 
     def _tried(self, draft: Draft, plain: Plain, name: str, code: str) -> Draft:

@@ -207,9 +207,11 @@ class _Watching:
             seen.role = "inout" if reads else "out"
         elif seen.sized or any(t.written or t.moved for _, t in touched):
             end = self._ends.get(name, "")
-            whole = seen.sized or end != ""
+            # without a formula: the same elements, whatever the data are
+            same = (len({o.arrays[name].end for o in here}) == 1 for here in self._outcomes)
+            whole = seen.sized or end != "" or all(same)
             for point, t in touched:
-                expected = t.size if seen.sized else size_of(end or "0", point)
+                expected = t.size if seen.sized else size_of(end, point) if end else t.end
                 whole = whole and (t.moved or t.written >= expected)
             seen.role = "out" if whole and not reads else "inout"
 

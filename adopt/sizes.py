@@ -6,7 +6,7 @@ other by more than what extents say; a person gives them.
 
 import ast
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 
 import numpy as np
@@ -82,14 +82,15 @@ def _powers(count: int) -> Sequence[Sequence[int]]:
     return [2] * count, [16 * i for i in reversed(rising)], [128 * i // rising[-1] for i in rising]
 
 
-def _raised(sizes: Sizes, least: Mapping[str, float]) -> Sizes:
+def _raised(sizes: Sizes, least: Mapping[str, float], kept: Collection[str] = ()) -> Sizes:
     """With one size a few times larger for each extent that is below what it is to be at least.
 
     By a power of two: sizes may have to be powers of two themselves.
     """
     all_times = [1 << power for power in range(1, _MOST_DOUBLED + 1)]
     for text, wanted in least.items():
-        tries = ({**sizes, name: sizes[name] * times} for times in all_times for name in sizes)
+        names = [name for name in sizes if name not in kept]
+        tries = ({**sizes, name: sizes[name] * times} for times in all_times for name in names)
         if _at(text, sizes) < wanted:
             sizes = next((one for one in tries if _at(text, one) >= wanted), sizes)
     return sizes
@@ -134,12 +135,13 @@ def timing_shape(
     limits: JudgeLimits,
     tell: Callable[[str], None],
     *,
+    kept: Collection[str] = (),
     powers: bool = False,
 ) -> tuple[Sizes, float]:
     """Grow a problem's timing shape until the serial code takes long enough; and what it takes.
 
-    `powers`: sizes are powers of two only. Raises `BadInput` where the code does not compile,
-    crashes or does not end.
+    `powers`: sizes are powers of two only; `kept` ones do not grow. Raises `BadInput` where the
+    code does not compile, crashes or does not end.
     """
     program = _program(problem, compiler)
     sizes: Sizes = problem.sizes.time
@@ -149,7 +151,7 @@ def timing_shape(
         if _ENOUGH <= seconds <= _TOO_LONG:
             break
         step = min((_AIM / max(seconds, _SHORT)) ** (1 / power), _STEP)
-        larger = _scaled(problem, sizes, step, powers=powers)
+        larger = _scaled(problem, sizes, step, kept, powers=powers)
         if larger is None or larger == sizes:
             break
         try:
@@ -191,11 +193,14 @@ def all_finite(
     return True
 
 
-def _scaled(problem: Problem, sizes: Sizes, factor: float, *, powers: bool) -> Sizes | None:
+def _scaled(
+    problem: Problem, sizes: Sizes, factor: float, kept: Collection[str], *, powers: bool
+) -> Sizes | None:
     """All sizes by one factor, or a smaller one that memory allows; None where none is."""
     while not 1 <= factor <= _LEAST_STEP:
         scaled: Sizes = {n: _round(size * factor, powers=powers) for n, size in sizes.items()}
-        scaled = _raised(scaled, _wanted(problem, sizes, factor))
+        scaled = {**scaled, **{name: sizes[name] for name in kept}}
+        scaled = _raised(scaled, _wanted(problem, sizes, factor), kept)
         fits = problem.fault_at(scaled) is None and all(
             holds(text, scaled) for text in problem.sizes.require
         )

@@ -140,6 +140,12 @@ def make(
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadInput(f"{folder}: there is something there already; give another folder with --to")
     draft = _shaped(Draft(understood, answers))
+    told = understood.function
+    if all("value" in one for one in draft.arguments() if one["role"] != "out"):
+        raise BadInput(
+            f"{file}, line {told.line}: each argument of {told.qualified} is one scalar value,"
+            " so that a constant would pass; write a function over arrays of them"
+        )
     for line in _inferred(draft):
         typer.echo(line)
     name = problem_name(folder.resolve().name)

@@ -130,6 +130,25 @@ def test_extents_and_roles_of_index_expressions(body: str, expected: str) -> Non
     assert told(of(f"void f(float* x, int n) {{ {body} }}"))["x"] == expected
 
 
+STEPS = "for (int i = 0; i + k <= n + 2 * pad; i += step)"
+
+
+@pytest.mark.parametrize(
+    ("body", "role"),
+    [
+        (f"int at = 0; {STEPS} y[at++] = x[i / 2];", "out"),
+        (f"int at = 0; {STEPS} y[at++] += x[i / 2];", "inout"),
+        (f"int at = 0; {STEPS} {{ y[at] = x[i / 2]; at += 2; }}", "inout"),
+        (f"int at = 0; {STEPS} if (x[i / 2] > 0.2f) y[at++] = i;", "inout"),
+    ],
+)
+def test_what_is_written_wholly_is_an_output_though_no_formula_says_how_long(
+    body: str, role: str
+) -> None:
+    one = of(f"void f(const float* x, float* y, int n, int k, int pad, int step) {{ {body} }}")
+    assert one.role("y") == role
+
+
 @pytest.mark.parametrize(
     "head",
     [

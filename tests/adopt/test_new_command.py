@@ -133,6 +133,20 @@ def test_a_header_that_is_needed_and_not_here_is_named(run: Run, tmp_path: Path)
     assert "headers that are not here: not/here.h" in made.stderr
 
 
+@pytest.mark.parametrize(
+    "head", ["double f(double s, int steps)", "void f(double s, int k, double* y)", "int f()"]
+)
+def test_a_function_of_one_value_each_is_refused_at_once(
+    run: Run, tmp_path: Path, head: str
+) -> None:
+    last = "y[0] = s * k;" if "*" in head else "return 3;"
+    (tmp_path / "own.cpp").write_text(f"{head} {{ {last} }}\n")
+    made = run("problem", "new", "own.cpp", "--function", "f")
+    assert made.returncode == 2
+    assert "own.cpp, line 1: each argument of f is one scalar value" in made.stderr
+    assert not (tmp_path / "f").exists()
+
+
 def test_a_header_that_is_not_here_and_may_decide_what_is_compiled_is_asked_for(
     run: Run, tmp_path: Path
 ) -> None:

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from itertools import permutations
+from pathlib import Path
 
 import pytest
 
-from regraph_kg.adopt.sizes import check_shapes
+from regraph_kg.adopt.sizes import _scaled, check_shapes
 from regraph_kg.evaluation.problem.expression import size_of
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
 
 
 @pytest.mark.parametrize(
@@ -49,3 +51,14 @@ def test_each_size_is_larger_than_each_other_one_at_some_shape(count: int, *, po
         assert any(sizes[one] > sizes[other] for sizes in shapes)
     if powers:
         assert all(size & (size - 1) == 0 for sizes in shapes for size in sizes.values())
+
+
+@pytest.mark.parametrize("said", [{"n": 100}, {"m": 7}, {}])
+def test_what_a_person_says_of_a_size_does_not_grow(said: dict[str, int]) -> None:
+    problem = load_problem(Path(__file__).parents[2] / "corpus" / "problems" / "matmul")
+    assert isinstance(problem, Problem)
+    sizes = {"m": 64, "n": 64, "k": 64} | said
+    larger = _scaled(problem, sizes, 2.0, said, powers=False)
+    assert larger is not None
+    assert {name: larger[name] for name in said} == said
+    assert all(larger[name] > sizes[name] for name in sizes if name not in said)
