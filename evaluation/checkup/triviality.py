@@ -27,8 +27,7 @@ _OTHER_SEED = 1000
 
 def trivial(trials: Trials) -> Iterator[ProblemFinding]:
     problem = trials.problem
-    full = filter(problem.is_full, problem.sizes.check)
-    cases = trials.cases(max(full, key=problem.nbytes))
+    cases = trials.cases(max(filter(problem.is_full, problem.sizes.check), key=problem.nbytes))
     cases += [replace(case, seed=case.seed + 1) for case in cases]
     found = dict[str, str]()
     for arg in problem.results:
@@ -76,9 +75,7 @@ def _check_inputs(trials: Trials, cases: Sequence[Case]) -> Iterator[ProblemFind
     problem, references = trials.problem, trials.references
     # Inputs that are drawn anew together: those of inputs.py may depend on each other.
     custom = tuple(arg.name for arg in problem.inputs if arg.is_custom)
-    idle = [(arg.name,) for arg in problem.inputs if not arg.is_custom] + (
-        [custom] if custom else []
-    )
+    idle = [*((a.name,) for a in problem.inputs if not a.is_custom), *([custom] if custom else [])]
     for case in cases:
         if not idle:
             return

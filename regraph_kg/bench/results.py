@@ -1,7 +1,4 @@
-"""The file of results of one bench.
-
-One process at a time uses a bench's folder (flock).
-"""
+"""The file of results of one bench. One process at a time uses a bench's folder (flock)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

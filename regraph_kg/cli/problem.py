@@ -74,9 +74,6 @@ def check(
         raise typer.Exit(BadInput.exit_code)
 
 
-_TOO_SHORT = 0.05  # seconds of a call below which a function that stops early has hardly begun
-
-
 @app.command()
 def new(  # noqa: PLR0913 (a command's options)
     *,
@@ -221,14 +218,11 @@ def _tell(adopted: Adopted, folder: Path) -> None:
     shape = ", ".join(f"{name} = {extent}" for name, extent in extents)
     took = f", where the function takes {adopted.seconds:.2g} s" if adopted.seconds else ""
     typer.echo(f"timed at {shape or 'its one shape'}{took}")
-    if adopted.problem.work.early_exit and 0 < adopted.seconds < _TOO_SHORT:
-        typer.echo("it stops early on these inputs; inputs.py can place what it looks for later")
     typer.echo(f"wrote {folder}/: {', '.join(adopted.files)}")
 
 
-def _answers(
-    shapes: Sequence[str], sizes: Sequence[str], roles: Sequence[str], values: Sequence[str]
-) -> Said:
+def _answers(*said: Sequence[str]) -> Said:
+    shapes, sizes, roles, values = said
     answers = Said(
         shapes={name: _parts(text) for name, text in _pairs("--shape", shapes)},
         values={name: _parts(text) for name, text in _pairs("--values", values)},
