@@ -3,7 +3,6 @@
 Compiled, sized and calibrated by the judge's own parts: the code runs confined, and nowhere else.
 """
 
-import re
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -17,7 +16,6 @@ from regraph_kg.adopt.adapter import Plain
 from regraph_kg.adopt.draft import Draft
 from regraph_kg.adopt.integers import filling, standing
 from regraph_kg.adopt.overruns import Overrun, look
-from regraph_kg.adopt.probe import Uncompiled, without_headers
 from regraph_kg.adopt.refusals import own_line, uncompiled
 from regraph_kg.adopt.sizes import (
     PATIENCE_SECONDS,
@@ -39,9 +37,6 @@ from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.worker.runner import RunFailed
 from regraph_kg.models.evaluation import Outcome
 
-_CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:el)?if(?:n?def)?\b(.*?)(?://.*)?$", re.MULTILINE)
-_SWITCH = re.compile(r"\b[A-Za-z]\w*")  # names of a condition, but those that compilers define
-_DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _MOST_WAYS = 4
 _ROW_LENGTH = 8  # elements of a row where lengths do not say it
 _WHOLE_SECONDS = 2.0  # a call with all integers of a type may take: then small ones are tried
@@ -113,12 +108,10 @@ class Adopter:
         return copied, code
 
     def _compiled(self, draft: Draft, code: str) -> str:
-        """The code without `#include` lines of headers that are neither here nor needed."""
-        code = without_headers(code, draft.read.left_out)
+        """The code. Raises `BadInput` where it does not compile."""
         built = self._compiler.host(code, HOST_FLAGS)
         if isinstance(built, Failure):
-            raise uncompiled(draft.read.function, Uncompiled(built.diagnosis, draft.read.left_out))
-        _refuse_unknown_switches(draft, code)
+            raise uncompiled(draft.read.function, built.diagnosis, draft.read.left_out)
         return code
 
     def _sized(
@@ -291,19 +284,6 @@ def _own_line(draft: Draft, problem: Problem, line: int) -> str:
     if not line:
         return ""
     return own_line(draft.read.function, problem.serial_code.split("\n")[line - 1])
-
-
-def _refuse_unknown_switches(draft: Draft, code: str) -> None:
-    """Raise `BadInput` where a header that is not here may decide which code is compiled."""
-    asked = {name for line in _CONDITION.findall(code) for name in _SWITCH.findall(line)}
-    left_out = draft.read.left_out
-    unknown = sorted(asked - {"defined", "NDEBUG", *_DEFINED.findall(code)})
-    if left_out and unknown:
-        raise BadInput(
-            f"{draft.read.function.source.path}: #if asks for {', '.join(unknown[:5])}, which"
-            f" {', '.join(left_out[:5])} may define, and is not here: put the header into the"
-            " file's folder, or define the name in the file"
-        )
 
 
 def _sizes(draft: Draft) -> dict[str, Any]:

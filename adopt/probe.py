@@ -10,7 +10,7 @@ import json
 import re
 import shutil
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,8 +26,6 @@ ROOM = 1 << 13  # elements that an array has room for, whatever its length
 _PATIENCE_SECONDS = 60.0
 _FLAGS = ("-w", "-g0", "-march=native", "-fdiagnostics-color=never")
 _RECORDED = ("-O1", "-fno-builtin", "-fno-tree-loop-distribute-patterns", "-fsanitize=thread")
-_MISSING = re.compile(r"error: (\S+): No such file")
-_MOST_MISSING = 40
 _RECORDER, _HEADER = map(Path(__file__).with_name, ("recorder.cpp", "regraph_probe.h"))
 
 
@@ -66,21 +64,12 @@ class Called:
     arrays: Mapping[str, Touched]
 
 
-class Uncompiled(BadInput):
-    """Code that does not compile: what the compiler says, and headers that are not here."""
-
-    def __init__(self, said: str, left_out: Sequence[str]) -> None:
-        super().__init__(said)
-        self.said, self.left_out = said, tuple(left_out)
-
-
 class Probe:
     """A function, compiled for being watched, in `folder`."""
 
     def __init__(self, folder: Path, code: str, passed: Mapping[str, Passed]) -> None:
-        """`code`: the function and all that `glue` needs. Raises `Uncompiled`."""
+        """`code`: the function and all that `glue` needs. Raises `BadInput`: what g++ says."""
         self._names, self._gcc, self._folder = list(passed), find_gcc(), folder
-        self.left_out: list[str] = []  # headers that are not here and not needed
         (folder / "work").mkdir()
         (folder / "work" / "recorder.o").write_bytes(_recorder(self._gcc))
         shutil.copy(_HEADER, folder / "work")
@@ -90,16 +79,10 @@ class Probe:
             (*compiler, *_RECORDED, "-c", "candidate.cpp", "-o", "probed.o"),
             (*compiler, "recorder.o", "probed.o", "-o", "probe"),
         ]
-        for _ in range(_MOST_MISSING):
-            text = without_headers(code, self.left_out)
-            (folder / "work" / "candidate.cpp").write_text(text, "utf-8")
-            ran = _ran(build, folder, self._gcc)
-            missing = _MISSING.search(ran.said)
-            if ran.code == 0:
-                break
-            if missing is None:
-                raise Uncompiled(trimmed(ran.said, text), self.left_out)
-            self.left_out.append(missing[1])
+        (folder / "work" / "candidate.cpp").write_text(code, "utf-8")
+        ran = _ran(build, folder, self._gcc)
+        if ran.code != 0:
+            raise BadInput(trimmed(ran.said, code))
 
     def run(self, cases: Sequence[ProbeCall]) -> list[Called | None]:
         """What each call did, in order; None of one that crashed, left its memory or went on."""
@@ -118,14 +101,6 @@ class Probe:
             touched = (Touched(*numbers, *lists) for numbers, *lists in slots)
             found[number] = Called(returned, dict(zip(self._names, touched, strict=True)))
         return found
-
-
-def without_headers(code: str, names: Iterable[str]) -> str:
-    """The code with an empty line for each `#include` of one of these."""
-    for name in names:
-        line = rf'^[ \t]*#[ \t]*include[ \t]*[<"]{re.escape(name)}[>"].*$'
-        code = re.sub(line, "", code, flags=re.MULTILINE)
-    return code
 
 
 def _ran(commands: Sequence[tuple[str, ...]], folder: Path, gcc: Gcc) -> Ran:

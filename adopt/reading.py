@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from regraph_kg.adopt.probe import Probe, Uncompiled, glue
+from regraph_kg.adopt.preprocessed import preprocessed
+from regraph_kg.adopt.probe import Probe, glue
 from regraph_kg.adopt.refusals import refuse, uncompiled
 from regraph_kg.adopt.seen import Watched, watch
 from regraph_kg.adopt.types import Names, Passed, Types
 from regraph_kg.cpp.functions import CodeFile, Function, choose, declared_name, parse_query
-from regraph_kg.cpp.slice import Slice, broken_header, sliced, with_headers
+from regraph_kg.cpp.slice import Slice, sliced
 from regraph_kg.cpp.syntax import walk
 from regraph_kg.errors import BadInput
 
@@ -31,7 +32,8 @@ class Read:
 
 def understand(source: CodeFile, text: str) -> Read:
     """Find the function and look at it. Raises `BadInput`: line and reason, where unfit."""
-    here = choose(source, text)
+    alone, whole, missing = preprocessed(source)
+    here = choose(alone, text)
     _whole(here)
     instance = parse_query(text).instance
     if here.templates and not instance:
@@ -40,8 +42,7 @@ def understand(source: CodeFile, text: str) -> Read:
             f"{source.path}, line {here.line}: {here.qualified} is a template; name its instance:"
             f" --function '{example}'"
         )
-    whole = with_headers(source)
-    function = _again(source, whole, text)
+    function = choose(whole, text)
     names = Names(whole, dict(zip(function.templates, instance, strict=False)))
     types = Types(whole, names)
     passed = {}
@@ -66,24 +67,10 @@ def understand(source: CodeFile, text: str) -> Read:
         try:
             code = f"#include <cstddef>\n{part.text}{glue(call, passed, returned)}{layouts}"
             probe = Probe(Path(folder), code, passed)
-        except Uncompiled as error:
-            raise uncompiled(here, error) from None
+        except BadInput as error:
+            raise uncompiled(here, str(error), missing) from None
         watched = watch(probe, passed, returned)
-    return Read(here, instance, part, whole, passed, returned, watched, tuple(probe.left_out))
-
-
-def _again(source: CodeFile, whole: CodeFile, text: str) -> Function:
-    """The function in the file with its headers, one of which may hide what follows."""
-    try:
-        return choose(whole, text)
-    except BadInput:
-        broken = broken_header(source)
-        if broken is None:
-            raise
-        raise BadInput(
-            f"{source.path}: {text!r} is not found behind the header {broken.name}, which cannot be"
-            " read as C++; mend it, or leave its #include out in a copy of the file"
-        ) from None
+    return Read(here, instance, part, whole, passed, returned, watched, missing)
 
 
 def _whole(function: Function) -> None:

@@ -9,11 +9,8 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from regraph_kg.cpp.functions import CLASSES, CodeFile, scope_of
-from regraph_kg.cpp.syntax import walk
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.types import C_TYPES, Type, dtype_of, record_of
-
-_CONDITIONS = {"preproc_if", "preproc_ifdef"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +85,6 @@ def _members(source: CodeFile, node: Node, number: Number, fields: dict[str, Typ
         words = [source.text(child) for child in member.children]
         if "virtual" in words:
             return "has virtual functions"
-        if member.type in _CONDITIONS and any(
-            one.type == "field_declaration" for one in walk(member)
-        ):
-            return "has members under #if"
         if member.type != "field_declaration" or "static" in words:
             continue
         unfit = _member(source, member, number, fields)

@@ -5,37 +5,32 @@ Not covered: state behind pointers of global objects.
 """
 
 import re
+from collections.abc import Sequence
 
 from tree_sitter import Node
 
-from regraph_kg.adopt.probe import Uncompiled
 from regraph_kg.cpp.functions import CLASSES, CodeFile, Function
 from regraph_kg.cpp.slice import Slice
 from regraph_kg.cpp.syntax import walk
 from regraph_kg.errors import BadInput
 
-_SPEAKS = {
-    **dict.fromkeys(("printf", "puts", "putchar", "cout", "cerr", "clog", "perror"), "prints"),
-    **dict.fromkeys(
-        ("fprintf", "fwrite", "fputs", "fputc", "ofstream", "fstream"), "writes a file"
-    ),
-    **dict.fromkeys(
-        ("fopen", "fread", "fscanf", "fgets", "ifstream", "open", "mmap"), "reads a file"
-    ),
-    **dict.fromkeys(("scanf", "cin", "getline", "getchar"), "reads input"),
-    **dict.fromkeys(("rand", "srand", "drand48", "random_device"), "draws at random"),
-    **dict.fromkeys(("system", "popen", "fork", "execv", "execl"), "starts a process"),
-    **dict.fromkeys(("exit", "abort", "_exit", "quick_exit"), "ends the program"),
-    **dict.fromkeys(("getenv", "setenv"), "reads its environment"),
+_DOES = {
+    "prints": "printf puts putchar cout cerr clog perror",
+    "writes a file": "fprintf fwrite fputs fputc ofstream fstream",
+    "reads a file": "fopen fread fscanf fgets ifstream open mmap",
+    "reads input": "scanf cin getline getchar",
+    "draws at random": "rand srand drand48 random_device",
+    "starts a process": "system popen fork execv execl",
+    "ends the program": "exit abort _exit quick_exit",
+    "reads its environment": "getenv setenv",
 }
-
-
+_SPEAKS = {name: does for does, names in _DOES.items() for name in names.split()}
 _UNDEFINED = re.compile(r"undefined reference to '(.*)'")
 
 
-def uncompiled(function: Function, error: Uncompiled) -> BadInput:
-    """What a compiler says of a function's code, as a line of the user's file and a way on."""
-    first, shown, *_ = [*error.said.splitlines(), "", ""]
+def uncompiled(function: Function, said: str, headers: Sequence[str]) -> BadInput:
+    """What a compiler says of its code, by the user's line; `headers`: those that are not here."""
+    first, shown, *_ = [*said.splitlines(), "", ""]
     path, what = function.source.path, f"{function.qualified} does not compile"
     if missing := _UNDEFINED.search(first):
         return BadInput(
@@ -43,7 +38,7 @@ def uncompiled(function: Function, error: Uncompiled) -> BadInput:
             " beside it defines; put its definition there"
         )
     said = re.sub(r"^candidate\.cpp:[\d:]* (?:fatal )?(?:error: )?", "", first)[:300]
-    why = f"; headers that are not here: {', '.join(error.left_out)}" if error.left_out else ""
+    why = f"; headers that are not here: {', '.join(headers[:5])}" if headers else ""
     if path.suffix == ".c":
         why += "; a .c file is read as C++: cast what is void*, rename what C++ keeps for itself"
     return BadInput(f"{path}{own_line(function, shown)}: {what}: {said}{why}")

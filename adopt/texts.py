@@ -22,7 +22,7 @@ from regraph_kg.cpp.functions import (
     parameter_type,
     parsed,
 )
-from regraph_kg.cpp.slice import sliced, with_headers
+from regraph_kg.cpp.slice import sliced, whole_text
 from regraph_kg.evaluation.problem.home import Home
 
 _VECTOR = re.compile(r"(const )?(?:std::)?vector<(.+)>( ?const)?&")
@@ -140,7 +140,7 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
         schema_version=1,
         file=os.path.relpath(source.path.resolve(), folder.resolve()),
         sha256=hashlib.sha256(source.original).hexdigest(),
-        read=hashlib.sha256(with_headers(source).content).hexdigest(),
+        read=hashlib.sha256(whole_text(source)).hexdigest(),
         function=plain.call,
         signature=source.original[start : function.body.start_byte].decode().strip(),
         lines=(function.outer.start_point.row + 1, function.outer.end_point.row + 1),

@@ -17,7 +17,7 @@ from regraph_kg.cli.parameters import Json, answered, argument, notes_aside, opt
 from regraph_kg.cli.progress import telling
 from regraph_kg.cli.tables import print_aligned
 from regraph_kg.cpp.functions import choose, read
-from regraph_kg.cpp.slice import with_headers
+from regraph_kg.cpp.slice import whole_text
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.findings import Checkup, error
 from regraph_kg.evaluation.problem.home import load_home
@@ -160,7 +160,7 @@ def problem_of(settings: Settings, file: Path, function: str) -> Path:
     home = load_home(folder)
     if home is None or home.path(folder).resolve() != file.resolve():
         return make(settings, file, function, Said())
-    if not (home.fits(source.original) and home.was_read_from(with_headers(source).content)):
+    if not (home.fits(source.original) and home.was_read_from(whole_text(source))):
         raise BadInput(
             f"{folder}: was made of another content of {file} or its headers; remove the folder,"
             f" or mend it and run regraph optimize {folder}/"

@@ -53,6 +53,16 @@ class CodeFile:
         """The first byte behind a byte order mark."""
         return len(codecs.BOM_UTF8) * self.original.startswith(codecs.BOM_UTF8)
 
+    @property
+    def place(self) -> Path:
+        """The file's path, links in its name not followed: its headers lie beside that name."""
+        return self.path.parent.resolve() / self.path.name
+
+    @property
+    def bare(self) -> bytes:
+        """The file's bytes with spaces for a byte order mark."""
+        return b" " * self.begin + self.original[self.begin :]
+
 
 @dataclass(frozen=True, slots=True)
 class Function:
@@ -142,19 +152,19 @@ def read(path: Path) -> CodeFile:
     return parsed(path, content)
 
 
-def parsed(path: Path, content: bytes) -> CodeFile:
-    """The tree of a text. Raises `BadInput` where it is not UTF-8."""
+def parsed(path: Path, content: bytes, original: bytes | None = None) -> CodeFile:
+    """The tree of a text, which may stand for another one. Raises `BadInput` if not UTF-8."""
     try:
         content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise BadInput(f"{path}, line {line}: not UTF-8 text; save it as UTF-8") from None
-    shown = content
     if content.startswith(codecs.BOM_UTF8):
-        shown = b" " * len(codecs.BOM_UTF8) + content.removeprefix(codecs.BOM_UTF8)
-    tree = parse(shown)
-    readable = _without_markers(shown, tree)
-    return CodeFile(path, readable, tree if readable == shown else parse(readable), content)
+        content = b" " * len(codecs.BOM_UTF8) + (original := content)[len(codecs.BOM_UTF8) :]
+    tree = parse(content)
+    readable = _without_markers(content, tree)
+    tree = tree if readable == content else parse(readable)
+    return CodeFile(path, readable, tree, content if original is None else original)
 
 
 def _outline(tree: Tree) -> list[Node]:
@@ -233,7 +243,7 @@ def choose(source: CodeFile, text: str) -> Function:
     if len({fit.shown() for fit in fits}) == 1:
         lines = " and ".join(str(fit.line) for fit in fits)
         raise BadInput(
-            f"{source.path}: {text!r} is defined more than once (lines {lines}), as under #if: keep"
+            f"{source.path}: {text!r} is defined more than once (lines {lines}): keep"
             " one of them in a copy of the file"
         )
     listed = "; ".join(f"--function '{f.shown()}' (line {f.line})" for f in (fits or ends)[:6])
@@ -242,7 +252,9 @@ def choose(source: CodeFile, text: str) -> Function:
             f"{source.path}: {len(fits) or 'no'} functions fit {text!r}; choose one: {listed}"
         )
     names = ", ".join(dict.fromkeys(f.qualified for f in defined if f.name != "main"))
-    there = f"it defines {names[:300]}" if names else "it defines no function"
+    there = f"it defines {names[:300] or 'no function'}, as its conditions are decided"
+    if source.tree.root_node.has_error:
+        there += "; some of it, or of a header beside it, cannot be read as C++"
     raise BadInput(f"{source.path}: no function {text!r}; {there}")
 
 

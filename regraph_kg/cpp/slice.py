@@ -9,43 +9,28 @@ Not covered: names that only macros make.
 import codecs
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from tree_sitter import Node
 
-from regraph_kg.cpp.functions import CodeFile, Function, functions, parsed
+from regraph_kg.cpp.functions import CodeFile, Function, functions
 from regraph_kg.cpp.syntax import walk
 from regraph_kg.errors import BadInput
 
 _ITEMS = {
-    "function_definition",
-    "declaration",
-    "template_declaration",
-    "class_specifier",
-    "struct_specifier",
-    "union_specifier",
-    "enum_specifier",
-    "alias_declaration",
-    "type_definition",
-    "preproc_def",
-    "preproc_function_def",
+    *("function_definition", "declaration", "template_declaration", "template_instantiation"),
+    *("class_specifier", "struct_specifier", "union_specifier", "enum_specifier"),
+    *("alias_declaration", "type_definition", "preproc_def", "preproc_function_def"),
     "expression_statement",
-    "template_instantiation",
 }
 _BLOCKS = {
-    "translation_unit",
-    "namespace_definition",
-    "declaration_list",
-    "linkage_specification",
-    "preproc_ifdef",
-    "preproc_if",
-    "preproc_else",
-    "preproc_elif",
+    *("translation_unit", "namespace_definition", "declaration_list", "linkage_specification"),
+    *("preproc_ifdef", "preproc_if", "preproc_else", "preproc_elif"),
 }
 _NAMES = {"identifier", "type_identifier", "field_identifier", "namespace_identifier"}
 _NAMED = {*_NAMES, "qualified_identifier", "operator_name"}
-_CONDITION = re.compile(rb"[ \t]*#[ \t]*(if|el|endif)")
+_INCLUDE = re.compile(rb'(?m)^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)".*$')
 _OPENMP = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]omp\.h[>\"].*$", re.MULTILINE)
 _MOST_BYTES = 2**20
 _MOST_HEADERS = 100
@@ -59,44 +44,31 @@ class Slice:
     reached: list[Function]
 
 
-def with_headers(source: CodeFile) -> CodeFile:
-    """The file with the headers in quotes that lie beside it in their places, each once."""
-    content = _expanded(source.content, source.path.parent, [_place(source)])
-    if content == source.content:
-        return source
-    added = content.count(b"\n") - source.content.count(b"\n")
-    return replace(parsed(source.path, content), added=added)
+def parts_of(content: bytes, places: list[Path]) -> list[tuple[bytes, bytes, bytes]]:
+    """A text in parts: its own, the `#include` line that ends it, and what that puts there.
+
+    The last of `places` is the text's file, the first one the user's: the headers in its folder
+    are put in, each once, and added to them.
+    """
+    parts, path, end = list[tuple[bytes, bytes, bytes]](), places[-1], 0
+    for found in _INCLUDE.finditer(content):
+        own, header = (path.parent / found[1].decode()).resolve(), b""
+        is_near = own.is_relative_to(places[0].parent)
+        if not is_near or not own.is_file() or len(places) > _MOST_HEADERS:
+            continue
+        if own not in places:
+            places.append(own)
+            text = own.read_bytes().removeprefix(codecs.BOM_UTF8)
+            text = re.sub(rb"(?m)^[ \t]*#[ \t]*pragma[ \t]+once.*$", b"", text)
+            header = b"".join(mine + put for mine, _, put in parts_of(text, places))
+        parts.append((content[end : found.start()], found[0], header))
+        end = found.end()
+    return [*parts, (content[end:], b"", b"")]
 
 
-def broken_header(source: CodeFile) -> Path | None:
-    """The first header put into a file that is no C++ by itself."""
-    places = [_place(source)]
-    _expanded(source.content, source.path.parent, places)
-    texts = ((path, parsed(path, path.read_bytes())) for path in places[1:])
-    return next((path for path, text in texts if text.tree.root_node.has_error), None)
-
-
-def _place(source: CodeFile) -> Path:
-    """The file's path, links in its name not followed: its headers lie beside that name."""
-    return source.path.parent.resolve() / source.path.name
-
-
-def _expanded(content: bytes, folder: Path, places: list[Path]) -> bytes:
-    """The text with headers in their places; adds them to `places`, which begins with the file."""
-
-    def put(match: re.Match[bytes]) -> bytes:
-        path = (folder / match[1].decode()).resolve()
-        if path in places:
-            return b""
-        is_near = path.is_relative_to(places[0].parent)
-        if not is_near or not path.is_file() or len(places) > _MOST_HEADERS:
-            return match[0]
-        places.append(path)
-        text = path.read_bytes().removeprefix(codecs.BOM_UTF8)
-        inner = re.sub(rb"(?m)^[ \t]*#[ \t]*pragma[ \t]+once.*$", b"", text)
-        return _expanded(inner, path.parent, places)
-
-    return re.sub(rb'(?m)^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)".*$', put, content)
+def whole_text(source: CodeFile) -> bytes:
+    """The file's bytes with the headers in its folder in their places."""
+    return b"".join(own + header for own, _, header in parts_of(source.bare, [source.place]))
 
 
 def sliced(function: Function) -> Slice:
@@ -192,21 +164,6 @@ def _named(declarator: Node) -> Node | None:
     return node
 
 
-def _halves(text: bytes) -> bytes:
-    """The `#if` and `#endif` lines of a text whose other halves stand outside of it."""
-    open_, closing = list[bytes](), list[bytes]()
-    for line in text.splitlines():
-        word = _CONDITION.match(line)
-        if word and word[1] == b"if":
-            open_.append(line)
-        elif word and open_:
-            open_ = open_[: None if word[1] == b"el" else -1]
-        elif word:
-            closing.append(line)
-    lines = [*closing, *open_]
-    return b"\n" + b"\n".join(lines) + b"\n" if lines else b""
-
-
 def _without(source: CodeFile, dropped: list[Node]) -> str:
     """The file's text without some items, the comments before them and empty lines in a row."""
     content, start, parts = source.content, 0, list[bytes]()
@@ -220,7 +177,6 @@ def _without(source: CodeFile, dropped: list[Node]) -> str:
         if content[end : end + 1] == b";":
             end += 1
         parts.append(content[start : max(start, first.start_byte)])
-        parts.append(_halves(content[max(start, first.start_byte) : end]))
         start = max(start, end)
     text = b"".join((*parts, content[start:])).decode().replace("\r\n", "\n")
     text = re.sub(r"namespace[ \w:]*\{\s*\}(?:\s*//[^\n]*)?", "", text)

@@ -1,5 +1,6 @@
 """What g++ reads of a file is what is read: marks, calls of OpenMP, intrinsics, what is missing."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from regraph_kg.cpp.functions import read
 from regraph_kg.errors import BadInput
 
 TWICE = "void f(float* x, int n) { for (int i = 0; i < n; i++) x[i] *= 2; }\n"
+
+
+HEAD = "void f(const float* x, float* y, int n) {"
 
 
 def of(folder: Path, code: str, name: str = "own.cpp") -> Read:
@@ -101,3 +105,53 @@ def test_what_is_missing_is_named_with_the_statement(
     with pytest.raises(BadInput, match=why) as caught:
         of(tmp_path, code, name)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # a header for C and C++, whose braces match only once its conditions are decided
+        '#include "both.h"\n#include <cstdio>\n' + TWICE + 'int main() { f(0, 0); printf("x"); }\n',
+        # what is switched off may print, or be another function of this name
+        f'#ifdef CHECKED\nvoid f(float* x, int n) {{ puts("x"); }}\n#else\n{TWICE}#endif\n',
+        "void f(float* x, int n) {\n#if defined(CHECKED) && \\\n  CHECKED > 1\nputs(x);\n#endif\n"
+        "#if 1\nfor (int i = 0; i < n; i++) {\n#else\nfor (;;) {\n#endif\nx[i] *= 2;\n}\n}\n",
+        f"#if 0\nisn't C++ {{{{ at all\n#endif\n{TWICE}",
+        f'/*\n#if 0\n*/\nconst char* said = "#if 0";\n{TWICE}// "\n',
+        f"#if __has_include(<nowhere/at_all.h>)\n#include <nowhere/at_all.h>\n#endif\n{TWICE}",
+        f"#ifdef __CUDACC__\n#include <cuda_runtime.h>\n__device__\n#endif\n{TWICE}",
+    ],
+)
+def test_conditions_are_decided_as_the_preprocessor_does(tmp_path: Path, text: str) -> None:
+    (tmp_path / "both.h").write_text(
+        '#ifndef BOTH\n#define BOTH\n#ifdef __cplusplus\nextern "C" {\n#endif\n'
+        "void f(float* x, int n);\n#ifdef __cplusplus\n}\n#endif\n#endif\n"
+    )
+    one = of(tmp_path, text)
+    assert one.watched.arrays["x"].shape == ("n",)
+    assert "#if" not in one.part.text
+    assert "main" not in one.part.text
+    assert "CHECKED" not in one.part.text
+    start, end = one.function.body.start_byte, one.function.body.end_byte
+    own = text.encode()[start:end].decode()
+    assert own.startswith("{")
+    assert own.endswith("}")
+
+
+def test_a_function_under_a_condition_that_does_not_hold_is_told(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="it defines no function, as its conditions"):
+        of(tmp_path, f"#ifdef SLOW\n{TWICE}#endif\n")
+
+
+def test_an_error_of_the_preprocessor_is_told_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"line 2: #error say REAL: the preprocessor stops"):
+        of(tmp_path, f"#ifndef REAL\n#error say REAL\n#endif\n{TWICE}")
+
+
+@pytest.mark.timing
+def test_fifty_thousand_lines_are_read_in_five_seconds(tmp_path: Path) -> None:
+    one = "static float h{0}(float* x) {{\n#ifdef A{0}\n  return 0;\n#endif\n  return *x;\n}}\n"
+    text = "".join(one.format(number) for number in range(50_000 // 7 + 1)) + TWICE
+    begun = time.process_time()
+    assert of(tmp_path, text).watched.arrays["x"].shape == ("n",)
+    assert time.process_time() - begun < 5

@@ -1,0 +1,112 @@
+"""What the preprocessor makes of a file and its own headers: conditions decided, the rest as it is.
+
+g++ runs over a copy with a mark behind each condition. Where no mark comes back from, there is no
+code: blanks take its place and that of directives, so that offsets hold and braces match.
+Not covered: names that only one target's compiler defines; a header that stands under two
+conditions, of which the first does not hold.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from regraph_kg.cpp.functions import CodeFile, parsed
+from regraph_kg.cpp.slice import parts_of
+from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.compile.own_folder import own_folder
+from regraph_kg.evaluation.compile.sandboxed import run_project
+from regraph_kg.evaluation.compile.toolchain import find_gcc
+
+_PARTS = re.compile(
+    rb"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|(?m:^)[ \t]*#[ \t]*(?:"
+    rb"(?P<if>(?:el)?if(?:n?def)?|else|endif)\b(?P<asked>(?:[^\n\\/]|\\\r?\n|[\\/])*)"
+    rb"|include[ \t]*(?P<name>[<\"][^>\"\n]+[>\"])[^\n]*)",
+    re.DOTALL,
+)
+_SWITCH = re.compile(rb"(?<!\w)[A-Za-z]\w*")  # names of a condition, but those of compilers
+_UNASKING = (None, b"else", b"endif")
+_UNASKED = re.compile(rb"//.*|/\*.*?\*/|__has_\w+\s*\([^)]*\)", re.DOTALL)
+_DEFINED = re.compile(rb"(?m)^[ \t]*#[ \t]*define[ \t]+(\w+)")
+_ERROR = re.compile(r"(?m)^all\.cpp:(\d+):.*?error: (.*)")
+_INK = re.compile(rb"\S")
+_PATIENCE_SECONDS = 60.0
+
+
+def preprocessed(source: CodeFile) -> tuple[CodeFile, CodeFile, tuple[str, ...]]:
+    """The file alone, the file with its own headers in it, and the headers that are not here.
+
+    Blanks take the place of what is left out. Raises `BadInput` where the preprocessor stops.
+    """
+    parts = parts_of(source.bare, [source.place])
+    text = b"".join(own + header for own, _, header in parts)
+    added = text.count(b"\n") - source.content.count(b"\n")
+    said = _marks(source.path, text, added)
+    alive, absent = (
+        set(map(int, re.findall(rb"regraph_%s_(\d+)" % k, said))) for k in (b"at", b"no")
+    )
+    missing = tuple(
+        found["name"][1:-1].decode() for found in _directives(text) if found.start() in absent
+    )
+    conditions = (f["asked"] for f in _directives(source.bare) if f["if"] not in _UNASKING)
+    asked = {name for one in conditions for name in _SWITCH.findall(_UNASKED.sub(b"", one))}
+    undefined = sorted(asked - {b"defined", b"NDEBUG", *_DEFINED.findall(text)})
+    if missing and undefined:
+        raise BadInput(
+            f"{source.path}: #if asks for {b', '.join(undefined[:5]).decode()}, which"
+            f" {', '.join(missing[:5])} may define, and is not here: put the header into the"
+            " file's folder, or define the name in the file"
+        )
+    blank, own, at = _blanked(text, alive, absent), b"", 0
+    for mine, line, header in parts:
+        own += blank[at : at + len(mine)] + line
+        at += len(mine) + len(header)
+    whole = replace(parsed(source.path, blank), added=added)
+    return parsed(source.path, own, source.original), whole, missing
+
+
+def _directives(text: bytes) -> Iterator[re.Match[bytes]]:
+    """Conditions and `#include` lines."""
+    return (found for found in _PARTS.finditer(text) if found["if"] or found["name"])
+
+
+def _marks(path: Path, text: bytes, added: int) -> bytes:
+    """What is left of the text with its marks."""
+    parts, end, row = list[bytes](), 0, 2
+    for found in _directives(text):
+        name, start = found["name"], found.start()
+        row += text.count(b"\n", end, found.end())
+        line = b"#line %d" % row
+        said = b"%s\nregraph_at_%d\n%s" % (found[0], start, line)
+        if name:
+            said = b"#if __has_include(%s)\n#include %s\n#else\n" % (name, name)
+            said += b"regraph_no_%d\n#endif\n%s" % (start, line)
+        parts += [text[end:start], said]
+        end = found.end()
+    gcc = find_gcc()
+    command = (str(gcc.path), "-E", "-P", "-w", "-march=native", "-std=c++17", "all.cpp")
+    with own_folder() as folder:
+        work = folder / "work"
+        work.mkdir()
+        (work / "all.cpp").write_bytes(b"".join((*parts, text[end:])))
+        commands = [(*command, "-o", "out")]
+        ran = run_project(commands, folder, gcc.reads, {}, _PATIENCE_SECONDS, any_memory=True)
+        if ran.code:
+            error = _ERROR.search(ran.said)
+            where = f", line {max(1, int(error[1]) - added)}: {error[2][:200]}" if error else ""
+            raise BadInput(f"{path}{where}: the preprocessor stops; mend it in a copy of the file")
+        return (work / "out").read_bytes()
+
+
+def _blanked(text: bytes, alive: set[int], absent: set[int]) -> bytes:
+    """The text without what is left out, each line as long as before."""
+    plain, begin, is_live = bytearray(text), 0, True
+    for found in [*_directives(text), None]:
+        start, end = found.span() if found else (len(text), len(text))
+        if found and found["name"] and not (is_live and start in absent):
+            continue
+        first, last = (start, end) if is_live else (begin, end)
+        plain[first:last] = _INK.sub(b" ", plain[first:last])
+        if found and found["if"]:
+            begin, is_live = end, start in alive
+    return bytes(plain)
