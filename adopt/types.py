@@ -181,6 +181,8 @@ class Types:
         const, base, inner = self._base(text, layers)
         if inner is not None:
             return self._holder(base, inner, const, layers)
+        if layers == ["[]", "*"]:  # T (*rows)[N]
+            layers, bounds = ["[]"], [None, *bounds]
         element, fixed = self._element(base), tuple(b for b in bounds[1:] if b is not None)
         if layers.count("*") + ("[]" in layers) > 1:
             raise BadInput("a pointer to pointers; pass one array of all rows")
@@ -203,7 +205,9 @@ class Types:
             raise BadInput(f"a pointer to std::{base}; pass a reference")
         held = _bare(self._names.resolve(inner[0]))
         if re.match(r"(std::)?(vector|array|span|string)\b", held):
-            raise BadInput(f"std::{base} of {inner[0]}: rows lie apart; pass one array of all rows")
+            raise BadInput(
+                f"std::{base} of {inner[0]}: not one array of numbers; pass all rows in one"
+            )
         constant = held.startswith("const ") or held.endswith(" const")
         element = self._element(re.sub(r"^const | const$", "", held))
         by_value = "&" not in layers
@@ -265,7 +269,7 @@ def _reason(text: str) -> str:
         return "void* says nothing of what it holds; give the element's type"
     return (
         f"{text} is no number, and no plain struct that this file or a header beside it defines;"
-        " pass plain arrays, or name the template's instance as 'f<float>'"
+        " pass plain arrays, of an enum an int, or name the template's instance as 'f<float>'"
     )
 
 

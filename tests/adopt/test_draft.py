@@ -348,3 +348,12 @@ def test_a_scalar_is_unlike_one_that_was_given() -> None:
     read = understand(parsed(Path("own.cpp"), code), "f")
     told = Draft(read, Said(values={"b": ("0.25",)})).arguments()
     assert [arg["value"] for arg in told if "value" in arg] == [0.75, 0.25]
+
+
+@pytest.mark.parametrize("head", ["float (*x)[3]", "float x[][3]", "float (*const x)[D]"])
+def test_rows_of_a_fixed_length_are_one_array_however_they_are_written(head: str) -> None:
+    draft = of(
+        f"constexpr int D = 3;\nvoid f({head}, int n) {{ for (int i = 0; i < n; ++i)"
+        " for (int k = 0; k < 3; ++k) x[i][k] *= 2; }"
+    )
+    assert (draft.arguments()[0]["shape"], draft.arguments()[0]["role"]) == (["3*n"], "inout")
