@@ -13,12 +13,13 @@ from tree_sitter import Node
 from regraph_kg.cpp.facts import facts_of
 from regraph_kg.cpp.functions import CodeFile, Function
 from regraph_kg.cpp.loop_facts import LoopFacts
-from regraph_kg.cpp.syntax import LOOPS, text, walk
+from regraph_kg.cpp.syntax import LOOPS, walk
 from regraph_kg.port.host import declared, is_plain, needed
 from regraph_kg.port.names import NUMBERS, is_integer
 
 _LEAVES = {"return_statement", "goto_statement", "co_return_statement"}
 _LONG = 200  # longer bounds may be cut
+_TABLE = re.compile(r"(?:static )?const(?:expr)? [\w: ]+(?:\[\w*\])+ = \{[^;]*\};$")
 _BOUND = re.compile(r"[\w\s+\-*/()]+")
 
 
@@ -73,18 +74,18 @@ def counted(
     nodes = _needed(function, before, f"{first} {end}", arrays)
     if nodes is None or fact.variable in re.findall(r"\w+", end):
         return None
-    const = "const " * text(node.child_by_field_name("initializer")).startswith("const ")
-    return SerialLoop(node, const + fact.type, fact.variable, first, end, tuple(nodes))
+    return SerialLoop(node, fact.type, fact.variable, first, end, tuple(nodes))
 
 
 def is_constant(
     source: CodeFile, node: Node, changed: set[str], arrays: Mapping[str, bool]
 ) -> bool:
-    """Whether a node is `(void)n;`, or declares a number that nothing changes afterwards."""
-    if re.fullmatch(r"\(void\)\s*\w+;|;", source.text(node)):
+    """Whether a node is `(void)n;`, or declares numbers that nothing changes afterwards."""
+    text = source.text(node)
+    if re.fullmatch(r"\(void\)\s*\w+;|;", text):
         return True
     return (
-        is_plain(source, node)
+        (is_plain(source, node) or bool(_TABLE.match(text)))
         and not changed & set(declared(source, node))
         and not any(
             inner.type in ("call_expression", "lambda_expression", "pointer_expression")

@@ -21,9 +21,9 @@ _STEP = re.compile(r"(?:\+\+|--)\s*(\w+)|(\w+)\s*(?:\+\+|--|[-+]=\s*\d+)")
 def plain(code: str) -> str:
     """The code in its plain form."""
     for step in (_counted, _with_own_variables):
-        root, facts, edits = parse(code.encode()).root_node, facts_of(code), Edits()
+        facts, edits = facts_of(code), Edits()
         if facts.read_whole:
-            step(root, facts, edits)
+            step(parse(code.encode()).root_node, facts, edits)
             code = edits.applied(code.encode())
     return code
 
@@ -89,9 +89,9 @@ def _moved(declaration: Node, names: list[Node], set_in: dict[int, set[str]], ed
             within = [use for use in left if loop.start_byte <= use.start_byte < end]
             left = [use for use in left if use not in within]
             moves += [(loop, within)] if within else []
-        called = value is not None and any(node.type == "call_expression" for node in walk(value))
+        made = value is not None and re.search(r"[({]", text(value))  # by a call, a constructor
         own = [declaration.start_byte <= use.start_byte < declaration.end_byte for use in left]
-        plain_ = own == [True] and not called and not re.search(r"[&\[(]", spelled)
+        plain_ = own == [True] and not made and not re.search(r"[&\[(<]", spelled)
         if not (plain_ and moves and all(_is_whole(loop, uses) for loop, uses in moves)):
             kept.append(text(declarator))
             continue

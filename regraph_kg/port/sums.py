@@ -40,16 +40,15 @@ def with_split_sum(source: CodeFile, kernel: Function, arrays: Mapping[str, bool
     first, stored = sums[0], _STORED.fullmatch(source.text(last))
     begun = _BEGUN.fullmatch(source.text(first))
     kind, name = begun.groups() if begun is not None else ("", "")
-    if any(name in words_of(source, node) for node in before if node.id != first.id):
-        return None
+    used = any(name in words_of(source, node) for node in before if node.id != first.id)
     array = (stored[2] or stored[3]) if stored is not None else ""
-    if stored is None or not name or element_type(kernel, array) != kind:
+    if used or stored is None or not name or element_type(kernel, array) != kind:
         return None
     element, value = stored[1], stored[4]
     uses = [node for node in walk(kernel.body) if source.text(node) == array and not node.children]
     fact = fact_of(source, loop)
     told = (fact.carries, fact.reduces, fact.combines, fact.private) if fact else ()
-    alone = len(uses) == 1 and arrays.get(array) is True and not leaves(loop)
+    alone = len(uses) == 1 and arrays.get(array) and not leaves(loop)
     if not alone or told != ("no", (name,), ("+",), ()):
         return None
     texts = [

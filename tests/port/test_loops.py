@@ -35,6 +35,7 @@ def is_parallel(body: str, before: str = "") -> bool:
         "int m = n; for (int i = 0; i < n; ++i) { m = i; y[i] = m; }",
         "int i; double t; for (i = 0; i < n; i++) { t = x[i]; y[i] = y[i] + t; }",
         "int i = 0; while (i != n) { y[i] = x[i]; ++i; }",
+        "const int k[2] = {1, 2}; for (int i = 0; i < n; ++i) y[i] = k[i % 2];",
         "int m = n - 1; for (int i = 0; i < m; ++i) y[i] = x[i];",
     ],
 )
@@ -48,6 +49,7 @@ def test_iterations_that_are_apart_are_threads(body: str) -> None:
         "float s = 0; for (int i = 0; i < n; ++i) { s += x[i]; y[i] = s; }",  # carried
         "for (int i = 1; i < n; ++i) y[i] = y[i - 1] + x[i];",
         "for (int i = 0; i < n; ++i) y[i / 2] = x[i];",
+        "int k[2] = {1, 2}; for (int i = 0; i < n; ++i) y[i] = k[i % 2]++;",
         "for (int i = 0; i < n; ++i) y[0] += x[i];",
         "int i; for (i = 0; i < n; i++) y[i] = x[i]; y[0] = i;",
         "float t = 0; for (int i = 0; i < n; i++) { if (x[i] > 0) t = x[i]; y[i] = t; }",

@@ -33,6 +33,8 @@ PLAIN = [
     ),
 ]
 KEPT = [
+    "struct P { int v; P(int a = 0) : v(a) {} }; P p(3); for (int i = 0; i < 3; ++i) p.v += i;",
+    "V<float> t(n); for (int i = 0; i < n; ++i) { t[0] = x[i]; y[i] = t[0]; }",
     "int i; for (i = 0; i < n; i++) { if (x[i] > 0) break; } y[0] = i;",
     "float t = 0; for (int i = 0; i < n; i++) { if (x[i] > 0) t = x[i]; y[i] = t; }",
     "float t; for (int i = 0; i < n; i++) { t = x[i]; y[i] = t; } if (x[0] > 0) y[0] = t;",
@@ -63,7 +65,8 @@ def test_what_lasts_stays_as_it_is(code: str) -> None:
 
 def test_the_plain_form_gives_the_same(tmp_path: Path) -> None:
     codes = [code for code, _ in PLAIN] + KEPT
-    text = "#include <cstdio>\n#include <cstring>\n"
+    text = "#include <cstdio>\n#include <cstring>\n#include <vector>\n"
+    text += "template <class T> using V = std::vector<T>;\n"
     for number, code in enumerate(codes):
         own = f"{HEAD.replace('f(', f'f{number}(')} {{ {code} }}"
         text += f"{own}\n{plain(own).replace(f'f{number}(', f'g{number}(', 1)}\n"
