@@ -139,7 +139,7 @@ class Cascade:
 def by_code(
     labels: Labels, trajectory: Trajectory, known: Mapping[str, Technique], read: CodeReader
 ) -> Labels:
-    """The labels of a trajectory, as its code has them; a given id stands.
+    """The labels of a trajectory, as its code has them: a given id is a name like any other.
 
     A step whose code contradicts its name counts for the technique of its code and keeps the name
     as its label; so does a step with a new name whose code shows one known technique.
@@ -149,8 +149,6 @@ def by_code(
     codes = [trajectory.serial, *(step.code for step in trajectory.steps)]
     for place, label in enumerate(labels.steps):
         before, after = codes[place], codes[place + 1]
-        if label.stage == "given":
-            continue
         deed = read(known.get(label.technique), before, after, techniques)
         if deed.technique is not None:
             steps[place] = Relabelled(label.label, deed.technique, "code")

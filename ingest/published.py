@@ -67,7 +67,8 @@ def trajectories(graph: Mapping[str, Any]) -> Iterator[bytes | Unread]:
             yield one
         else:
             examples.append(one)
-    target = _target(examples)
+    kinds = {_kind(one.step["code"]) for one in examples}
+    target = next((kind for kind in SIGNS.values() if kind in kinds), None)  # CUDA where some are
     if target is None:
         yield Unread(1, "a graph of nodes and edges: " + _lack(graph, examples))
         return
@@ -136,12 +137,6 @@ def _list(value: Any) -> list[Any]:
 
 def _kind(code: str) -> Target | None:
     return next((target for sign, target in SIGNS.items() if sign in code), None)
-
-
-def _target(examples: list[_Example]) -> Target | None:
-    """The target of the codes; CUDA where some are."""
-    kinds = {_kind(one.step["code"]) for one in examples}
-    return next((target for target in ("cuda", "openmp") if target in kinds), None)
 
 
 def _lack(graph: Mapping[str, Any], examples: list[_Example]) -> str:

@@ -78,7 +78,9 @@ def altered(
     floats = [arg for arg in drawn if arg.is_inexact]
     for arg in drawn:
         own = replace(lot, place=floats.index(arg) if arg in floats else 0)
-        for leaf, view in _leaves(arg.at(sizes), arrays[arg.name]):
+        at, array = arg.at(sizes), arrays[arg.name]
+        leaves = [(leaf, array[field]) for field, leaf in at.leaves.items()]
+        for leaf, view in leaves or [(at, array)]:
             _ALTERATIONS[kind](own, leaf, parts(view))
             if kinds[arg.name] == "sorted":
                 parts(view).sort()
@@ -91,10 +93,6 @@ def fitting(problem: Problem) -> list[Alteration]:
     for kind in problem.excludes:
         excluded |= _IMPLIED.get(kind, set())
     return [kind for kind in _ALTERATIONS if kind not in excluded]
-
-
-def _leaves(arg: Argument, array: Array) -> list[tuple[Argument, Array]]:
-    return [(leaf, array[field]) for field, leaf in arg.leaves.items()] or [(arg, array)]
 
 
 def _scaled(lot: _Lot, arg: Argument, flat: Array, factor: float, half: float) -> None:

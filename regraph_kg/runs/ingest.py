@@ -247,15 +247,19 @@ def _merge(
     ingested: Ingested,
 ) -> Story[None]:
     """Merge one file, count, and list its rejected lines, if there are any."""
-    good, first, rows = ingested.good, list[Rejected](), list[str]()
+    good, beyond, first, rows = ingested.good, 0, list[Rejected](), list[str]()
     for end, portion in portions:
         batch = portion.merged(store)
         ingested.count(batch)
+        beyond += portion.beyond
         told = ({"line": one.line.number, "reason": one.reason} for one in batch.rejected)
         rows += [json.dumps(row, ensure_ascii=False) + "\n" for row in told]
         first += batch.rejected[: not first]
         totals = f"{ingested.added} added, {ingested.known} known, {ingested.rejected} rejected"
         yield replace(work, done=work.done + end, text=f"{file.name}: {totals}")
+    if beyond:
+        claim = f"over {pipeline.MOST_EFFECT:,}x, or beyond its peak: kept as claims"
+        yield replace(work, line=f"{file}: {beyond} figures that no device gives ({claim})")
     head = first[0].line.data if ingested.good == good else b""
     text = head == b"{" or head[:1] not in (b"", b"{")
     if text or any(one.whole for one in first):

@@ -11,7 +11,7 @@ from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.search.fit.applied import deed
 from tests.ingest.test_commands import Desk, desk
-from tests.ingest.trajectories import lexical
+from tests.ingest.trajectories import lexical, measured, row
 
 __all__ = ["desk"]
 
@@ -82,9 +82,16 @@ def test_each_step_is_held_against_the_code_before_it() -> None:
     assert [step.technique for step in read_.steps] == ["openmp/parallel-for", "openmp/simd"]
 
 
-def test_given_ids_stand() -> None:
-    given = read(steps(("Cache tiling", PARALLEL), technique="openmp/cache-tiling"))
-    assert given.steps[0].technique == "openmp/cache-tiling"
+def test_given_ids_are_held_against_the_code_like_names() -> None:
+    for given, code, counted in (
+        ("openmp/cache-tiling", PARALLEL, "openmp/parallel-for"),
+        ("openmp/of-nobody", PARALLEL, "openmp/parallel-for"),
+        ("openmp/of-nobody", FASTER, "openmp/of-nobody"),
+        ("openmp/parallel-for", PARALLEL, "openmp/parallel-for"),
+        ("openmp/simd", FASTER, "openmp/simd"),
+    ):
+        (told,) = read(steps(("Magic", code), technique=given)).steps
+        assert (told.label, told.technique) == ("Magic", counted)
 
 
 def test_the_code_of_one_step_teaches_no_alias() -> None:
@@ -108,3 +115,21 @@ def test_an_ingest_goes_by_code_and_by_names_alone_if_told_to(
     desk.run("ingest", file, "--relabel", level)
     words = ("examples", "openmp/start", "openmp/parallel-for", "-k", "9", "--json")
     assert len(json.loads(desk.run(*words).out or "[]")) == counted
+
+
+BEYOND = {
+    "a million": {"seconds": 1e-6},
+    "more than is possible at all": {"seconds": 1e-12},
+    "beyond the peak": {"roofline": {"memory": 3.0}},
+    "the serial code": {"seconds": 1e-3, "before_seconds": 1e-3, "serial_seconds": 100.0},
+}
+
+
+@pytest.mark.parametrize("how", BEYOND)
+def test_a_claim_beyond_any_device_is_a_finding(desk: Desk, how: str) -> None:
+    plausible, impossible = row(1), row(2)
+    plausible["steps"][0]["measurements"] = [measured(0.5)]
+    impossible["steps"][0]["measurements"] = [measured(0.5) | BEYOND[how], measured(0.4, run="b")]
+    done = desk.run("ingest", desk.write("file.jsonl", plausible, impossible))
+    assert (done.code, len(done.err.splitlines())) == (0, 1)
+    assert "1 figures that no device gives" in done.err
