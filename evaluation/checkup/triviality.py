@@ -10,7 +10,7 @@ Not covered: scalars; an input that matters at another shape only; one number th
 chance in some cases and not in all.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -84,14 +84,9 @@ def _check_inputs(trials: Trials, cases: Sequence[Case]) -> Iterator[ProblemFind
         before = references.run(case, inputs)
         for names in list(idle):
             drawn = {name: other[name] for name in names}
-            if _differ(before, references.run(case, {**inputs, **drawn})):
+            after = references.run(case, {**inputs, **drawn})
+            if any(not np.array_equal(a, after[n], equal_nan=True) for n, a in before.items()):
                 idle.remove(names)
     for names in idle:
         message = f"no output changes where {' and '.join(names)} does: code may leave it unread"
         yield note("input", message, f"serial.cpp so that it uses {names[0]}, or drop it")
-
-
-def _differ(first: Mapping[str, Array], second: Mapping[str, Array]) -> bool:
-    return any(
-        not np.array_equal(array, second[name], equal_nan=True) for name, array in first.items()
-    )

@@ -319,7 +319,10 @@ class SharedMemory:
         """A pattern as long as the widest gap."""
         places = [place for call in self._calls for place in call.places.values()]
         widest = max((gap.size for place in places for gap in self._gaps(place)), default=0)
-        return _moderate_words(_round_up(widest, 16))
+        # numbers from 1 to 2 as float32, moderate as float64, too: a sum changes them, unless it is
+        # too small for the number, as it would not change NaN; an "or" does, as it would not -1
+        words = np.random.default_rng().uniform(1, 2, _round_up(widest, 16) // 4)
+        return words.astype(np.float32).view(np.uint8)
 
     def _canaries(self, place: ArrayPlace) -> tuple[Array | int, Array | int]:
         if place not in self._patterned:
@@ -350,15 +353,6 @@ def _allocated(nbytes: int, name: str) -> tuple[int, mmap.mmap]:
             f"shared memory: cannot allocate {nbytes / 2**20:.0f} MiB for problem"
             f" {name} ({error.strerror}); free memory or make its sizes smaller"
         ) from None
-
-
-def _moderate_words(nbytes: int) -> Array:
-    """Bytes that are numbers from 1 to 2 as float32, drawn by chance; moderate as float64, too.
-
-    A sum changes them, unless it is too small for the number, as it would not change NaN; and an
-    "or" does, as it would not change -1.
-    """
-    return np.random.default_rng().uniform(1, 2, nbytes // 4).astype(np.float32).view(np.uint8)
 
 
 def _gap(distance: int) -> str:

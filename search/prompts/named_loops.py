@@ -44,7 +44,9 @@ def named_loops(facts: Facts, names: Collection[str]) -> dict[str, LoopFacts | N
         ],
     }
     shared = _deepest(facts, _nests_of_all(facts, [lists[name] for name in names if name in lists]))
-    return {name: _deepest(facts, _inside(facts, loops, shared)) for name, loops in lists.items()}
+    for name, loops in lists.items():  # those in the shared nest; all of them if none is
+        lists[name] = [loop for loop in loops if outermost(facts, loop) is shared] or loops
+    return {name: _deepest(facts, loops) for name, loops in lists.items()}
 
 
 def _takes_simd(loop: LoopFacts) -> bool:
@@ -71,13 +73,6 @@ def _nests_of_all(facts: Facts, lists: Sequence[Sequence[LoopFacts]]) -> list[Lo
     """The outermost loops that have a loop of each list in them."""
     roots = [[outermost(facts, loop) for loop in loops] for loops in lists if loops]
     return [root for root in roots[0] if all(root in group for group in roots)] if roots else []
-
-
-def _inside(
-    facts: Facts, loops: Sequence[LoopFacts], nest: LoopFacts | None
-) -> Sequence[LoopFacts]:
-    """The loops in a nest; all of them if none is."""
-    return [loop for loop in loops if outermost(facts, loop) is nest] or loops
 
 
 def _deepest(facts: Facts, loops: Sequence[LoopFacts]) -> LoopFacts | None:
