@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from regraph_kg.cpp.facts import Facts, facts_of
+from regraph_kg.cpp.macros import written_out
 from regraph_kg.models.graph import Neighbourhood, Successor
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.fit.fit import Fit, applicable
@@ -52,7 +53,7 @@ class Successors:
 
     def after(self, technique: str, code: str, entry: str = "") -> Offers:
         """The offers after `technique` at `code`, by the facts of the code that `entry` reaches."""
-        facts = facts_of(code, entry)
+        facts = facts_of(written_out(code)[0], entry)
         followers = [
             Offer(successor, self._fit(successor.technique, facts))
             for successor in self.neighbours(technique).successors

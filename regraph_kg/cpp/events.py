@@ -221,7 +221,7 @@ class _Walk:
     def _declaration(self, node: Node, place: CodePlace, mode: Mode) -> None:
         parts = node.children_by_field_name("declarator")
         heads = [child for child in node.children if child not in parts]
-        kind = " ".join(short(head) for head in heads if head.is_named or head.type != ";")
+        kind = " ".join(short(head) for head in heads if head.type not in (";", ","))
         values: list[Node] = []
         for part in parts:
             value = part.child_by_field_name("value") if part.type == "init_declarator" else None
@@ -309,9 +309,20 @@ class _Walk:
         elif inner is not None:
             self._push([inner], place, mode)
 
+    def _is_cast(self, call: Node) -> bool:
+        """Whether it is `(name)(value)` of a name that is no variable and no function seen here."""
+        outer = call.child_by_field_name("function")
+        inner = bare(outer)
+        if outer is None or inner is None or outer.type != "parenthesized_expression":
+            return False
+        known = text(inner) in self.events.functions or self.events.find(text(inner), inner)
+        return inner.type == "identifier" and not known and len(arguments(call)) == 1
+
     def _call(self, node: Node, place: CodePlace, mode: Mode) -> None:
-        self._add(self.events.calls, node, place, mode)
         listed = node.child_by_field_name("arguments")
+        if listed is not None and self._is_cast(node):
+            return self._push(listed.named_children, place)
+        self._add(self.events.calls, node, place, mode)
         function = node.child_by_field_name("function")
         launch = [child for child in node.children if child.type == "kernel_call_syntax"]
         access = _access_mode(called(node))

@@ -56,6 +56,7 @@ def _of_heavy_loops(facts: Facts) -> Facts:
     stays. All nests stay where loops stand in several functions: a nest may go on in a callee.
     """
     host = [loop for loop in facts.loops if not loop.kernel]
+    host = [loop for loop in host if not _fills(loop)] or host
     if len({loop.function for loop in host}) != 1:
         return facts
     levels = {loop.number: _levels(facts, loop) for loop in host}
@@ -67,6 +68,12 @@ def _of_heavy_loops(facts: Facts) -> Facts:
     heavy = [loop for loop in facts.loops if loop.kernel or outermost(facts, loop).number in most]
     same = len(heavy) == len(facts.loops)
     return facts if same else facts.model_copy(update={"loops": (*heavy,)})
+
+
+def _fills(loop: LoopFacts) -> bool:
+    """Whether a loop sets elements to what it does not compute from others, and no more."""
+    alone = loop.innermost and not loop.depth and not (loop.branches or loop.math or loop.reduces)
+    return alone and {access.mode for access in loop.accesses} == {"write"}
 
 
 def _levels(facts: Facts, loop: LoopFacts) -> tuple[int, ...]:

@@ -58,11 +58,36 @@ def inner_reduction(facts: Facts) -> Truth:
 @_add("a result that threads would update together")
 def shared_reduction(facts: Facts) -> Truth:
     """A loop reduces, and no loop around it is parallel, or shared out, without reducing."""
+    return any_of(map(_combines, _reducing_together(facts)))
+
+
+@_add("an array whose elements threads would update together")
+def shared_array_reduction(facts: Facts) -> Truth:
+    """A loop whose threads would have a shared result adds to elements, not to a variable alone."""
     return any_of(
-        is_parallel(loop)
+        _combines(loop)
+        for loop in _reducing_together(facts)
+        if set(loop.reduces) & _updated(facts, loop)
+    )
+
+
+def _combines(loop: LoopFacts) -> Truth:
+    """Whether nothing but results binds iterations, also where no clause says how (a place)."""
+    return True if loop.carries == "no" and not loop.exits else is_parallel(loop)
+
+
+def _reducing_together(facts: Facts) -> list[LoopFacts]:
+    return [
+        loop
         for loop in facts.loops
         if loop.reduces and not any(_has_own_sums(outer) for outer in around(facts, loop))
-    )
+    ]
+
+
+def _updated(facts: Facts, loop: LoopFacts) -> set[str]:
+    """Arrays of which a loop, or one within it, changes elements."""
+    nest = [loop, *within(facts, loop)]
+    return {access.array for two in nest for access in two.accesses if access.mode != "read"}
 
 
 def _has_own_sums(loop: LoopFacts) -> bool:
@@ -84,6 +109,16 @@ def outer_reduction(facts: Facts) -> Truth:
     if any(not loop.depth and set(loop.reduces) - placed for loop in reducing):
         return True
     return None if reducing else False
+
+
+@_add("a loop in another loop that threads can share")
+def divided_task(facts: Facts) -> Truth:
+    """A loop within another one is parallel, reduces or scans: its task is no chain of steps."""
+    return any_of(
+        (bool(loop.reduces) and not loop.exits) or loop.scan or is_parallel(loop)
+        for loop in facts.loops
+        if loop.depth
+    )
 
 
 @_add("data that an outer loop's iterations read again")

@@ -131,3 +131,24 @@ def test_an_outer_loop_carries_a_dependence_or_not(body: str, carries: str) -> N
 def test_a_loop_can_be_dealt_out_or_not(loop: str, parallel: bool | None, shared: bool) -> None:
     one = loops(f"double s = 0; {loop}")[0]
     assert (is_parallel(one), shareable(one)) == (parallel, shared)
+
+
+@pytest.mark.parametrize(
+    ("value", "carries"),
+    [
+        ("(byte)(s + 1)", "no"),  # a cast by a name of the text
+        ("(kind_of_a_header)(s)", "no"),
+        ("clamp(a + b, 0, 9)", "no"),  # variables declared in one line go in by value
+        ("(clamp)(s, 0, 9)", "unknown"),
+        ("(counts)(s)", "unknown"),
+        ("kept(s)", "unknown"),
+    ],
+)
+def test_casts_by_a_name_and_variables_of_one_line_are_no_calls_that_change(
+    value: str, carries: str
+) -> None:
+    head = "typedef unsigned char byte; int seen; int clamp(int v, int l, int h)"
+    head += " { return v < l ? l : v > h ? h : v; } int counts(int v) { return seen += v; }"
+    body = "int a, b, s; for (a = 0; a < n; a++) for (b = 0; b < n; b++) { s = k[b];"
+    found = loops(f"{body} y[a * n + b] = {value}; }}", head)
+    assert [loop.carries for loop in found] == [carries, carries]

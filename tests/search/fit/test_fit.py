@@ -244,3 +244,51 @@ def test_what_is_not_known_is_not_ruled_out() -> None:
 )
 def test_what_helps_is_not_hidden(name: str, body: str) -> None:
     assert name in offered(f"void f(float* a, int n) {{ {body} }}", "openmp")
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "fits"),
+    [
+        ("openmp/lookup-table", "for (int i=0;i<n;++i) if (a[i] > 0) b[i] = a[i];", False),
+        ("openmp/lookup-table", "for (int i=0;i<n;++i) b[i] = sin(a[i]) / n;", False),
+        ("openmp/lookup-table", "for (int i=0;i<n;++i) b[t[i]] += 1;", False),
+        ("openmp/lookup-table", "for (int i=0;i<n;++i) b[i] = exp(1.0f * t[i]);", True),
+        ("openmp/lookup-table", "for (int i=0;i<n;++i) b[i] = a[i] * exp(b[n] / n);", False),
+        ("openmp/invariant-hoisting", "for (int i=0;i<n;++i) b[i] = sqrt(a[i]);", False),
+        ("openmp/array-reduction", "float s=0; for (int i=0;i<n;++i) s += a[i]; b[0] = s;", False),
+        ("openmp/array-reduction", "for (int i=0;i<n;++i) b[t[i]] += 1;", True),
+        ("openmp/blocked-scan", "float s=0; for (int i=0;i<n;++i) s += a[i]; b[0] = s;", False),
+        ("openmp/blocked-scan", "float s=0; for (int i=0;i<n;++i) { s += a[i]; b[i] = s; }", True),
+        ("openmp/parallel-for", "float s=0; for (int i=0;i<n;++i) { s += a[i]; b[i]=s; }", False),
+        (
+            "openmp/reduction-clause",
+            "float m=0; int k=0; for (int i=0;i<n;++i)"
+            " if (a[i] > m) { m = a[i]; k = i; } b[0] = m + k;",
+            True,
+        ),
+        (
+            "cuda/block-per-task",
+            "for (int i=0;i<n;++i) { float z = a[i];"
+            " for (int k=0;k<99;++k) { if (z > 4) break; z = z * z + a[i]; } b[i] = z; }",
+            False,
+        ),
+        (
+            "cuda/block-per-task",
+            "for (int i=0;i<n;++i) { float s = 0; for (int k=0;k<n;++k) s += a[i*n+k]; b[i] = s; }",
+            True,
+        ),
+    ],
+)
+def test_a_first_step_fits_by_what_it_needs_and_not_by_what_is_near(
+    name: str, body: str, fits: bool
+) -> None:
+    code = f"void f(const float* a, const unsigned char* t, float* b, int n) {{ {body} }}"
+    assert (applicable(VOCABULARY[name], facts_of(code)).fits is True) is fits
+
+
+def test_a_loop_that_clears_does_not_speak_for_one_that_compacts() -> None:
+    packs = "int k = 0; for (int i = 0; i < n; ++i) if (a[i] > 0) b[k++] = a[i];"
+    clears = "for (int i = k; i < n; ++i) b[i] = 0;"
+    found = offered(f"{HEAD} {{ {packs} {clears} }}", "openmp")
+    assert "blocked-scan" in found
+    assert not {"parallel-for", "simd"} & found

@@ -46,6 +46,8 @@ CASES = {
     "reduction": (host(SUM), host(COPY)),
     "inner_reduction": (host(MATMUL), host(COPY)),
     "shared_reduction": (host(SUM), host(MATMUL)),
+    "shared_array_reduction": (host(f"{LOOP} c[(int)a[i]] += 1;"), host(SUM)),
+    "divided_task": (host(MATMUL), host(f"{LOOP} for (int k=1;k<n;++k) c[i] = a[k]*c[i] + k;")),
     "outer_reduction": (host(SUM), host(COPY)),
     "time_loop": (host(f"for (int s=0;s<9;++s) {{ {SWEEP} std::swap(c, d); }}"), host(SWEEP)),
     "stencil": (host(SWEEP), host(COPY)),
