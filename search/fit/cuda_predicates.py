@@ -1,10 +1,19 @@
 """Predicates over kernels, launches and what the host does for them."""
 
+from functools import partial
+
 from regraph_kg.cpp.cuda_facts import KernelFacts
 from regraph_kg.cpp.facts import Facts
 from regraph_kg.cpp.loop_facts import Access, LoopFacts
 from regraph_kg.search.fit.loop_predicates import library_loop
-from regraph_kg.search.fit.predicate import Predicates, Truth, any_of, is_parallel
+from regraph_kg.search.fit.predicate import (
+    Predicate,
+    Predicates,
+    Test,
+    Truth,
+    any_of,
+    is_parallel,
+)
 
 CUDA_PREDICATES = Predicates()
 _add = CUDA_PREDICATES.add
@@ -54,27 +63,11 @@ def _loops(facts: Facts, kernels: list[KernelFacts]) -> list[LoopFacts]:
     return [loop for loop in facts.loops if loop.function in functions]
 
 
-@_add("a loop in a kernel")
-def kernel_loop(facts: Facts) -> Truth:
-    return bool(_loops(facts, list(facts.kernels)))
-
-
 @_add("threads that walk in steps of the grid")
 def grid_stride(facts: Facts) -> Truth:
     """Every kernel whose threads differ uses `gridDim`."""
     listed = _threaded(facts)
     return bool(listed) and all(kernel.grid_stride for kernel in listed)
-
-
-@_add("several launches")
-def several_launches(facts: Facts) -> Truth:
-    return len(facts.launches) > 1
-
-
-@_add("a tree in shared memory, with a barrier at each level")
-def block_tree(facts: Facts) -> Truth:
-    """A loop of a kernel halves or doubles its variable and touches shared memory."""
-    return any(_tree(facts, kernel) for kernel in facts.kernels)
 
 
 def _tree(facts: Facts, kernel: KernelFacts) -> bool:
@@ -84,31 +77,49 @@ def _tree(facts: Facts, kernel: KernelFacts) -> bool:
     )
 
 
-@_add("a loop that fills and uses a tile of shared memory")
-def tile_loop(facts: Facts) -> Truth:
-    """A loop of a kernel has barriers in it and is no tree."""
-    return any(kernel.barrier_in_loop and not _tree(facts, kernel) for kernel in facts.kernels)
-
-
-@_add("atomic updates of global memory")
-def global_atomic(facts: Facts) -> Truth:
-    return _atomically(any(kernel.global_atomics for kernel in facts.kernels), facts)
-
-
-@_add("atomic updates of shared memory")
-def shared_atomic(facts: Facts) -> Truth:
-    return _atomically(any(kernel.shared_atomics for kernel in facts.kernels), facts)
-
-
-@_add("an address that all threads update atomically")
-def one_address(facts: Facts) -> Truth:
-    return _atomically(any(kernel.one_address for kernel in facts.kernels), facts)
-
-
-def _atomically(answer: Truth, facts: Facts) -> Truth:
-    """An answer about atomic updates; a helper's updates are not followed."""
+def _atomically(name: str, facts: Facts) -> Truth:
+    """Whether a kernel has atomic updates of a kind; a helper's updates are not followed."""
+    answer = any(getattr(kernel, name) for kernel in facts.kernels)
     is_any = any(kernel.atomics for kernel in facts.kernels)
     return _if_followed(answer, facts) if is_any else answer
+
+
+def _of_threads(name: str, facts: Facts) -> Truth:
+    return _if_followed(any(getattr(kernel, name) for kernel in _threaded(facts)), facts)
+
+
+def _tile(facts: Facts, kernel: KernelFacts) -> bool:
+    return kernel.barrier_in_loop and not _tree(facts, kernel)
+
+
+_LISTED: dict[str, tuple[str, Test]] = {
+    "kernel_loop": ("a loop in a kernel", lambda f: bool(_loops(f, list(f.kernels)))),
+    "several_launches": ("several launches", lambda f: len(f.launches) > 1),
+    "block_tree": (
+        "a tree in shared memory, with a barrier at each level",
+        lambda f: any(_tree(f, kernel) for kernel in f.kernels),
+    ),
+    "tile_loop": (
+        "a loop that fills and uses a tile of shared memory",
+        lambda f: any(_tile(f, kernel) for kernel in f.kernels),
+    ),
+    "global_atomic": ("atomic updates of global memory", partial(_atomically, "global_atomics")),
+    "shared_atomic": ("atomic updates of shared memory", partial(_atomically, "shared_atomics")),
+    "one_address": (
+        "an address that all threads update atomically",
+        partial(_atomically, "one_address"),
+    ),
+    "kernel_reuse": ("data that several threads of a block read", partial(_of_threads, "reuse")),
+    "uniform_input": (
+        "an input that all threads read at the same places",
+        partial(_of_threads, "uniform"),
+    ),
+    "kernel_division": (
+        "a division of floating-point numbers in a kernel",
+        lambda f: any_of(kernel.divides for kernel in f.kernels),
+    ),
+}
+CUDA_PREDICATES.update({name: Predicate(test, what) for name, (what, test) in _LISTED.items()})
 
 
 @_add("accesses of neighbouring threads that lie far apart")
@@ -137,21 +148,10 @@ def _accesses(facts: Facts) -> list[Access]:
     return [*inside, *facts.outside]
 
 
-@_add("data that several threads of a block read")
-def kernel_reuse(facts: Facts) -> Truth:
-    return _if_followed(any(kernel.reuse for kernel in _threaded(facts)), facts)
-
-
 @_add("a kernel that reads neighbouring elements")
 def kernel_stencil(facts: Facts) -> Truth:
     """A kernel reads elements of global memory that neighbouring threads read too."""
     return _if_strides_known(any(kernel.stencil for kernel in _threaded(facts)), facts)
-
-
-@_add("an input that all threads read at the same places")
-def uniform_input(facts: Facts) -> Truth:
-    """The index of an input has no number of a thread or block in it."""
-    return _if_followed(any(kernel.uniform for kernel in _threaded(facts)), facts)
 
 
 @_add("shared arrays that a warp walks in whole rows of banks")
@@ -175,12 +175,6 @@ def divergent(facts: Facts) -> Truth:
 def read_only_loads(facts: Facts) -> Truth:
     """Every kernel uses `__ldg` or `const .. __restrict__`."""
     return bool(facts.kernels) and all(kernel.read_only for kernel in facts.kernels)
-
-
-@_add("a division of floating-point numbers in a kernel")
-def kernel_division(facts: Facts) -> Truth:
-    """A kernel divides by what is no number; not known where a type is not."""
-    return any_of(kernel.divides for kernel in facts.kernels)
 
 
 @_add("copies between host and device")

@@ -64,11 +64,9 @@ def shared_reduction(facts: Facts) -> Truth:
 @_add("an array whose elements threads would update together")
 def shared_array_reduction(facts: Facts) -> Truth:
     """A loop whose threads would have a shared result adds to elements, not to a variable alone."""
-    return any_of(
-        _combines(loop)
-        for loop in _reducing_together(facts)
-        if set(loop.reduces) & _updated(facts, loop)
-    )
+    changed = {a.array for loop in facts.loops for a in loop.accesses if a.mode != "read"}
+    together = _reducing_together(facts)
+    return any_of(_combines(loop) for loop in together if changed & set(loop.reduces))
 
 
 def _combines(loop: LoopFacts) -> Truth:
@@ -77,17 +75,8 @@ def _combines(loop: LoopFacts) -> Truth:
 
 
 def _reducing_together(facts: Facts) -> list[LoopFacts]:
-    return [
-        loop
-        for loop in facts.loops
-        if loop.reduces and not any(_has_own_sums(outer) for outer in around(facts, loop))
-    ]
-
-
-def _updated(facts: Facts, loop: LoopFacts) -> set[str]:
-    """Arrays of which a loop, or one within it, changes elements."""
-    nest = [loop, *within(facts, loop)]
-    return {access.array for two in nest for access in two.accesses if access.mode != "read"}
+    loops = [loop for loop in facts.loops if loop.reduces]
+    return [loop for loop in loops if not any(map(_has_own_sums, around(facts, loop)))]
 
 
 def _has_own_sums(loop: LoopFacts) -> bool:
