@@ -95,29 +95,14 @@ def _tile(facts: Facts, kernel: KernelFacts) -> bool:
 _LISTED: dict[str, tuple[str, Test]] = {
     "kernel_loop": ("a loop in a kernel", lambda f: bool(_loops(f, list(f.kernels)))),
     "several_launches": ("several launches", lambda f: len(f.launches) > 1),
-    "block_tree": (
-        "a tree in shared memory, with a barrier at each level",
-        lambda f: any(_tree(f, kernel) for kernel in f.kernels),
-    ),
-    "tile_loop": (
-        "a loop that fills and uses a tile of shared memory",
-        lambda f: any(_tile(f, kernel) for kernel in f.kernels),
-    ),
+    "block_tree": ("a tree in shared memory", lambda f: any(_tree(f, k) for k in f.kernels)),
+    "tile_loop": ("a loop over shared tiles", lambda f: any(_tile(f, k) for k in f.kernels)),
     "global_atomic": ("atomic updates of global memory", partial(_atomically, "global_atomics")),
     "shared_atomic": ("atomic updates of shared memory", partial(_atomically, "shared_atomics")),
-    "one_address": (
-        "an address that all threads update atomically",
-        partial(_atomically, "one_address"),
-    ),
+    "one_address": ("an address of all threads' updates", partial(_atomically, "one_address")),
     "kernel_reuse": ("data that several threads of a block read", partial(_of_threads, "reuse")),
-    "uniform_input": (
-        "an input that all threads read at the same places",
-        partial(_of_threads, "uniform"),
-    ),
-    "kernel_division": (
-        "a division of floating-point numbers in a kernel",
-        lambda f: any_of(kernel.divides for kernel in f.kernels),
-    ),
+    "uniform_input": ("an input that all threads read alike", partial(_of_threads, "uniform")),
+    "kernel_division": ("a division in a kernel", lambda f: any_of(k.divides for k in f.kernels)),
 }
 CUDA_PREDICATES.update({name: Predicate(test, what) for name, (what, test) in _LISTED.items()})
 

@@ -6,7 +6,9 @@ from regraph_kg.cpp.facts import Facts
 from regraph_kg.cpp.library import ALGORITHMS, COPIES, MATH, REDUCTIONS, SORTS
 from regraph_kg.cpp.loop_facts import LoopFacts
 from regraph_kg.search.fit.predicate import (
+    Predicate,
     Predicates,
+    Test,
     Truth,
     all_of,
     any_of,
@@ -30,29 +32,6 @@ _TILE = 8
 def library_loop(facts: Facts) -> Truth:
     """The code calls `std::transform`, `std::accumulate` or the like."""
     return bool(ALGORITHMS & _foreign(facts))
-
-
-@_add("a call of an algorithm of the standard library that reduces")
-def library_reduction(facts: Facts) -> Truth:
-    """The code calls `std::accumulate`, `std::count_if` or the like."""
-    return bool(REDUCTIONS & _foreign(facts))
-
-
-@_add("a sort of the standard library")
-def sorting(facts: Facts) -> Truth:
-    """The code calls `std::sort` or the like."""
-    return bool(SORTS & _foreign(facts))
-
-
-@_add("a loop that is the whole body of another, both parallel and of even length")
-def collapsible_nest(facts: Facts) -> Truth:
-    """The iterations of a loop and of the loop in it can be dealt out together."""
-    return any_of(map(partial(collapsible, facts), facts.loops))
-
-
-@_add("a result that all iterations of an innermost loop update")
-def inner_reduction(facts: Facts) -> Truth:
-    return any(loop.reduces for loop in innermost(facts))
 
 
 @_add("a result that threads would update together")
@@ -110,12 +89,6 @@ def divided_task(facts: Facts) -> Truth:
     )
 
 
-@_add("data that an outer loop's iterations read again")
-def reuse(facts: Facts) -> Truth:
-    """An array is swept anew in each iteration of a loop that is none over time."""
-    return any(loop.reuse and not loop.time for loop in facts.loops)
-
-
 @_add("an array that several loops read")
 def read_twice(facts: Facts) -> Truth:
     """Several loops with the same bounds read the same array."""
@@ -169,22 +142,11 @@ def interleaved(facts: Facts) -> Truth:
     )
 
 
-@_add("a branch in a loop that is not over time")
-def branch_in_loop(facts: Facts) -> Truth:
-    return any(loop.branches and not loop.time for loop in facts.loops)
-
-
 @_add("costly functions or divisions in a loop")
 def costly_arithmetic(facts: Facts) -> Truth:
     """A loop divides, or calls sqrt, exp or the like, intrinsics included."""
     wide = any("_div_" in name or "sqrt_" in name for name in facts.calls)
     return wide or any(loop.math or loop.divides for loop in facts.loops)
-
-
-@_add("costly functions")
-def math_calls(facts: Facts) -> Truth:
-    """The code calls sqrt, exp or the like."""
-    return any(loop.math for loop in facts.loops) or bool(MATH & set(facts.calls))
 
 
 @_add("an element that an inner loop reads or writes in each iteration")
@@ -235,12 +197,6 @@ def copies_back(facts: Facts) -> Truth:
     return any(loop.time for loop in facts.loops) and bool(COPIES & _foreign(facts))
 
 
-@_add("a loop that is unrolled already")
-def unrolled_loop(facts: Facts) -> Truth:
-    """An innermost loop steps by a small number."""
-    return any(loop.step.isdigit() and 1 < int(loop.step) <= _PACKED for loop in innermost(facts))
-
-
 @_add("loops over tiles")
 def tiled_nest(facts: Facts) -> Truth:
     """A loop around another steps by more than one."""
@@ -286,12 +242,6 @@ def plain_store(facts: Facts) -> Truth:
     return False
 
 
-@_add("pointer parameters without __restrict__")
-def plain_pointers(facts: Facts) -> Truth:
-    """A function takes pointers that may overlap, as far as a compiler sees."""
-    return len(facts.pointers) > 1
-
-
 def _foreign(facts: Facts) -> set[str]:
     """Functions that the code calls and does not define."""
     return set(facts.calls) - set(facts.functions)
@@ -299,3 +249,32 @@ def _foreign(facts: Facts) -> set[str]:
 
 def _not(answer: Truth) -> Truth:
     return None if answer is None else not answer
+
+
+_LISTED: dict[str, tuple[str, Test]] = {
+    "library_reduction": ("a library call that reduces", lambda f: bool(REDUCTIONS & _foreign(f))),
+    "sorting": ("a sort of the standard library", lambda f: bool(SORTS & _foreign(f))),
+    "collapsible_nest": (
+        "a loop that is the whole body of another, both parallel and of even length",
+        lambda f: any_of(map(partial(collapsible, f), f.loops)),
+    ),
+    "inner_reduction": ("a sum of an inner loop", lambda f: any(o.reduces for o in innermost(f))),
+    "reuse": (
+        "data that an outer loop's iterations read again",
+        lambda f: any(loop.reuse and not loop.time for loop in f.loops),
+    ),
+    "branch_in_loop": (
+        "a branch in a loop that is not over time",
+        lambda f: any(loop.branches and not loop.time for loop in f.loops),
+    ),
+    "math_calls": (
+        "costly functions",
+        lambda f: any(loop.math for loop in f.loops) or bool(MATH & set(f.calls)),
+    ),
+    "unrolled_loop": (
+        "a loop that is unrolled already",
+        lambda f: any(o.step.isdigit() and 1 < int(o.step) <= _PACKED for o in innermost(f)),
+    ),
+    "plain_pointers": ("pointer parameters without __restrict__", lambda f: len(f.pointers) > 1),
+}
+LOOP_PREDICATES.update({name: Predicate(test, what) for name, (what, test) in _LISTED.items()})
