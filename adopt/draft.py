@@ -54,6 +54,7 @@ class Draft:
         """Size name -> what it is in the user's code (`n`, `x.size()`)."""
         watched = self.read.watched
         texts = [text for shape in self.said.shapes.values() for text in shape]
+        texts += [text for said in self.said.values.values() for text in said if ".." in text]
         for key, seen in watched.arrays.items():
             texts += () if self._said(key) else seen.shape
             texts += [high for _, high in seen.ranges.values()]
@@ -250,8 +251,8 @@ class Draft:
         if looked and self.names.index(name) % 2 and "values" in told:
             first, *others = told["values"]  # what one array holds another one often lacks
             told["values"] = [first, *reversed(others)]
-        if name in self.said.values:
-            told["values"] = list(self.said.values[name])
+        if kinds := [kind for kind in self.said.values.get(name, ()) if ".." not in kind]:
+            told["values"] = kinds
         elif one.form != "scalar":
             seen = self.read.watched.arrays[name]
             is_number = one.element.record is None and "complex" not in one.element.type
@@ -268,11 +269,14 @@ class Draft:
     @property
     def _ranges(self) -> dict[str, IndexRange]:
         """Ranges of arrays that hold indices; a struct's field is named `p.row`."""
-        found: dict[str, IndexRange] = {}
+        said = [(name, text) for name, texts in self.said.values.items() for text in texts]
+        found: dict[str, IndexRange] = {
+            name: _ends(self._sized(text)) for name, text in said if ".." in text
+        }
         for name, seen in self.read.watched.arrays.items():
             for field_, (low, high) in seen.ranges.items():
                 key = f"{name}.{field_}" if field_ else name
-                found[key] = low, self._sized(high)
+                found.setdefault(key, (low, self._sized(high)))
             for lead in seen.leads:
                 key = f"{name}.{lead.leaf}" if lead.leaf else name
                 if lead.target and self.shape(lead.target):
@@ -284,6 +288,12 @@ class Draft:
                     high = f"{rows} {'-' if by < 0 else '+'} {abs(by)}" if by else rows
                     found.setdefault(key, (lead.low, high))
         return found
+
+
+def _ends(text: str) -> IndexRange:
+    """A range that a person wrote: `0..n - 1`."""
+    low, high = (int(end) if end.strip("- ").isdigit() else end for end in text.split("..", 1))
+    return low, high
 
 
 def _require(option: str, given: Iterable[str], kind: str, names: Collection[str]) -> None:

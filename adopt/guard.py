@@ -23,9 +23,8 @@ _APART = (
 def guarded(draft: Draft, plain: Plain, call: str) -> str:
     """A block that calls the new code where it may be called; the function's own code follows."""
     asked = list(dict.fromkeys(_asked(draft, plain)))
-    helpers = [one for one in (_LENGTH, _APART) if one.split()[2] in " ".join(asked)]
-    above = "".join(f"    {line}\n" for line in helpers)
     condition = " &&\n        ".join(asked) or "true"
+    above = "".join(f"    {one}\n" for one in (_LENGTH, _APART) if one.split()[2] in condition)
     inner = "".join(f"        {line}\n" for line in call.splitlines())
     leaves = "" if plain.result else "        return;\n"
     block = (
@@ -59,18 +58,14 @@ def _asked(draft: Draft, plain: Plain) -> Iterator[str]:
         if one.counted and not one.reads:
             yield f"{one.name}.empty()"
         elif one.holds and not (one.passed.fixed or one.name in owners or one.sized):
-            length = _wide(draft, draft.length(one.name))
-            yield f"regraph_len({one.name}.size()) {_sign(draft, one.name)} {length}"
+            # a longer one will do where the function asks for nothing but its elements
+            body = draft.read.function.source.text(draft.read.function.body)
+            sign = "==" if re.search(rf"\b{one.name}\b(?!\s*\[)", body) else ">="
+            yield f"regraph_len({one.name}.size()) {sign} {_wide(draft, draft.length(one.name))}"
     for place, one in enumerate(given):
         for other in given[place + 1 :]:
             if one.writes or other.writes:
                 yield from _apart(draft, one, other)
-
-
-def _sign(draft: Draft, name: str) -> str:
-    """A container may be longer where the function asks for nothing but its elements."""
-    body = draft.read.function.source.text(draft.read.function.body)
-    return "==" if re.search(rf"\b{name}\b(?!\s*\[)", body) else ">="
 
 
 def _apart(draft: Draft, one: Given, other: Given) -> Iterator[str]:

@@ -61,12 +61,12 @@ def check_shapes(
     ]
     if powers:
         return shapes
-    fit = [sizes for sizes in shapes if _fits(extents, sizes)]
+    fit = [sizes for sizes in shapes if all(_at(text, sizes) >= 1 for text in extents)]
     if len(fit) == len(shapes):
         return fit
     for least in range(1, _LEAST):
         sizes = dict.fromkeys(names, least)
-        if _fits(extents, sizes):
+        if all(_at(text, sizes) >= 1 for text in extents):
             return [sizes, *(one for one in fit if one != sizes)]
     raise BadInput(f"no sizes make all of {', '.join(extents)} positive; give shapes with --shape")
 
@@ -112,10 +112,6 @@ def _at(text: str, sizes: Sizes) -> int:
         return size_of(text, sizes)
     except ValueError:
         return 0
-
-
-def _fits(extents: Sequence[str], sizes: Sizes) -> bool:
-    return all(_at(text, sizes) >= 1 for text in extents)
 
 
 def _degree(text: str, names: Sequence[str]) -> float:

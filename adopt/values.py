@@ -53,11 +53,11 @@ def drawn(
             if field not in own and narrow and not is_inexact(kind) and kind != "bool":
                 own[field] = list(_usual(kind))
         return told | ({"ranges": own} if own else {})
-    if element.is_float:
+    if element.is_float and name not in ranges:
         return {"values": ["uniform"], "range": list(POSITIVE)} if positive else {}
     if name in ranges:
-        low, high = ranges[name]
-        return {"values": ["uniform", "normal", "small-int"], "range": [low, high]}
+        kinds = ["uniform"] if element.is_float else ["uniform", "normal", "small-int"]
+        return {"values": kinds, "range": [*ranges[name]]}
     guessed: dict[str, Any] = {"limits_guessed": True}
     if looked and element.type in _WIDE:
         values = ["sparse", "uniform", "small-int"]

@@ -99,7 +99,7 @@ def new(  # noqa: PLR0913 (a command's options)
     values: Annotated[
         list[str] | None,
         option(
-            "An array's distributions, as x=normal,sparse; a scalar's value, as a=2.5.",
+            "An array's distributions and range, as x=sparse,0..n-1; a scalar's value, as a=2.5.",
             metavar="ARG=KIND,..",
         ),
     ] = None,
@@ -214,8 +214,7 @@ def _tell(adopted: Adopted, folder: Path) -> None:
         typer.echo(f"left out: {header}, which is not here and not needed")
     for note in adopted.notes:
         typer.echo(note)
-    extents = adopted.problem.sizes.time.items()
-    shape = ", ".join(f"{name} = {extent}" for name, extent in extents)
+    shape = ", ".join(f"{name} = {size}" for name, size in adopted.problem.sizes.time.items())
     took = f", where the function takes {adopted.seconds:.2g} s" if adopted.seconds else ""
     typer.echo(f"timed at {shape or 'its one shape'}{took}")
     typer.echo(f"wrote {folder}/: {', '.join(adopted.files)}")

@@ -249,3 +249,31 @@ def test_a_number_and_an_unknown_index_say_no_shape() -> None:
         f"void f(const float* t, const int* k, float* y, int n) {{ {EACH} y[i] = t[0] + t[k[i]]; }}"
     )
     assert one.open == ["t"]
+
+
+JOINT = (
+    "void f(const int* a, const int* b, int n, int classes, int* t) {"
+    f" {EACH} t[a[i] * classes + b[i]]++; }}"
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "a", "b"),
+    [
+        (
+            {"a": ("0..classes-1",), "b": ("0..classes-1",)},
+            "n in 0..classes-1",
+            "n in 0..classes-1",
+        ),
+        ({"a": ("sorted", "1..7"), "b": ("-1..classes - 2",)}, "n in 1..7", "n in -1..classes - 2"),
+    ],
+)
+def test_a_range_that_a_person_says_goes_before_what_was_found(
+    said: dict[str, tuple[str, ...]], a: str, b: str
+) -> None:
+    one = of(JOINT, Said(shapes={"t": ("classes", "classes")}, values=said))
+    assert (given(one, "a"), given(one, "b")) == (a, b)
+    kinds = {arg["name"]: arg.get("values") for arg in one.arguments()}
+    assert kinds["a"] == (
+        ["sorted"] if "sorted" in said["a"] else ["uniform", "normal", "small-int"]
+    )
