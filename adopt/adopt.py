@@ -244,7 +244,8 @@ class Adopter:
     def _tolerated(self, problem: Problem, fields: dict[str, Any]) -> dict[str, Any]:
         """With a tolerance that admits the serial code in any order of its sums."""
         if not any(arg.is_inexact for arg in problem.results):
-            return fields | {"tolerance": "exact"}
+            fields = fields | {"tolerance": "exact"}
+            problem = problem.model_copy(update={"tolerance": "exact"})
         seen = self._checker.check(problem).findings
         if not any(found.about in ("tolerance", "separates") for found in seen):
             return fields
@@ -256,8 +257,8 @@ class Adopter:
                 break
             _, rule = suggested(problem, found, terms)
             added = {"tolerance": rule.model_dump()}
-            tried = problem.model_copy(update={"tolerance": rule})
-            found = calibrate(tried, self._compiler, self._limits)
+            problem = problem.model_copy(update={"tolerance": rule})
+            found = calibrate(problem, self._compiler, self._limits)
             terms = max(4 * terms, found.terms)
         if not found.admits:
             return fields

@@ -195,9 +195,10 @@ def suggested(
 ) -> tuple[str, SumRule | ConditionedRule | AbsoluteRule]:
     """A tolerance that allows the rounding of `terms` operations in a row, and how to write it."""
     rule = problem.tolerance
-    if isinstance(rule, AbsoluteRule):
-        allowed = float(f"{1.05 * MARGIN * calibration.off:.0e}") or rule.absolute
-        wider = AbsoluteRule(absolute=max(allowed, 2 * rule.absolute))
+    if isinstance(rule, AbsoluteRule) or not any(arg.is_inexact for arg in problem.results):
+        least = 2 * rule.absolute if isinstance(rule, AbsoluteRule) else 1.0
+        allowed = float(f"{1.05 * MARGIN * calibration.off:.0e}")
+        wider = AbsoluteRule(absolute=max(allowed, least))
         return f"tolerance = {{ absolute = {wider.absolute:g} }}", wider
     kind = "sum" if isinstance(rule, SumRule) else "conditioned"
     count = str(_power(terms))

@@ -241,16 +241,12 @@ class Problem(Declared):
         """The code that says what is right: reference.cpp, else serial.cpp with fp64 types."""
         if self.reference_code is not None:
             return self.reference_code
-        return self.serial_code if self._keeps_types else to_double(self.serial_code)
-
-    @property
-    def _keeps_types(self) -> bool:
-        # a float that decides a count or a place would decide otherwise in another precision
-        return self.tolerance == "exact" and self.reference_code is None
+        return self.serial_code if self.promoted() is self else to_double(self.serial_code)
 
     def promoted(self) -> "Problem":
         """The same problem with floats as float64, complex likewise: its reference's signature."""
-        if self._keeps_types:
+        # a float that decides a count or a place would decide otherwise in another precision
+        if self.tolerance == "exact" and self.reference_code is None:
             return self
         wide = tuple(arg.promoted() for arg in self.args)
         returns = self.returns and Returned(type=WIDER.get(self.returns.type, self.returns.type))

@@ -11,7 +11,7 @@ from regraph_kg.adopt.reading import understand
 from regraph_kg.cpp.functions import read
 from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
-from regraph_kg.evaluation.problem.problem import Argument, Problem
+from regraph_kg.evaluation.problem.problem import AbsoluteRule, Argument, Problem
 from regraph_kg.evaluation.rules import JudgeLimits
 
 HEAD = 'extern "C" void f(const int* x, const int* w, int* y, int n)'
@@ -114,3 +114,20 @@ def test_rows_that_must_not_begin_at_the_end_do_not(cache: Path, tmp_path: Path)
     legal = code.replace("v[start[i]]; ", "0; ").replace("start[i] + 1;", "start[i];")
     start = adopted(cache, tmp_path, legal, v=("8*n",)).problem.args[1]
     assert start.range == (0, "8*n")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("value", "tolerance"),
+    [
+        ("x[i] > 0.5f ? 1 : 0", "exact"),
+        # another order of these operations, as fast math takes it, ends in other whole numbers
+        ("(int)((x[i] - 0.25f) * 3e6f / 7.0f * 1.7f)", AbsoluteRule),
+    ],
+)
+def test_integers_that_rounding_moves_may_be_off_by_as_much(
+    cache: Path, tmp_path: Path, value: str, tolerance: object
+) -> None:
+    code = f"void f(const float* x, int* y, int n) {{ {EACH} y[i] = {value}; }}"
+    found = adopted(cache, tmp_path, code).problem.tolerance
+    assert tolerance in (found, type(found))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from regraph_kg.evaluation.problem.declaration import AbsoluteRule, Returned
 from regraph_kg.evaluation.problem.inputs import variant_of
 from regraph_kg.evaluation.problem.problem import ConditionedRule, Problem, SumRule
 from regraph_kg.evaluation.verify.diagnose import ExpectedOutput, mismatch
@@ -116,6 +117,16 @@ def test_integers_and_exact_problems_allow_nothing() -> None:
     problem = problem_named("bump")
     zeros = np.zeros(3)
     assert tolerance(problem, problem.outputs[0], {"n": 3, "k": 1}, zeros, zeros) == 0.0
+
+
+def test_a_returned_status_stays_exact_beside_outputs_that_may_be_off() -> None:
+    problem = problem_named("bump").model_copy(
+        update={"tolerance": AbsoluteRule(absolute=1), "returns": Returned(type="int32")}
+    )
+    truth, sizes = np.ones(1), {"n": 3, "k": 1}
+    outputs = {arg.name: arg for arg in problem.results}
+    assert tolerance(problem, outputs["b"], sizes, truth, truth) == 1
+    assert tolerance(problem, outputs["return"], sizes, truth, truth) == 0
 
 
 def test_a_declared_chain_of_roundings_widens_the_conditioned_tolerance() -> None:
