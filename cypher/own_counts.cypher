@@ -1,6 +1,6 @@
 // What one problem's trajectories contribute to the NEXT rows out of techniques whose ids begin with
 // `source`, for a search to leave out. Parameters: problem, source.
-// Columns: counted ("source target", a tab, the device), learner, and the sums.
+// Columns: counted ("source target", device and kind, tabs between), learner, and the sums.
 MATCH (t:Trajectory {problem: $problem})
 UNWIND range(0, size(t.counted) - 1) AS i
 WITH t, i

@@ -1,67 +1,132 @@
-"""Beliefs about a graph's edges: whether a step along one passes, and its gain.
+"""What a step promises: foretold by the graph's measured steps, then learned from the run's own.
 
-They start from the graph and learn from the run; the symbols are those of method.md 3.2.
-Gains are natural logarithms of speedups. Not here: the choice of a step (methods/mcgs.py).
+`regraph next` ranks by `Foretelling`; the `Beliefs` of a search begin with it. Symbols are those of
+method.md 3.2, gains natural logarithms. Not here: the choice of a step (methods/mcgs.py).
 """
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from regraph_kg.models.graph import EFFECT_SCALE, Successor
 
-# Bonus of a neighbourhood's first edge, half for the second: frequent steps gain more.
-RANK_GAIN = 0.1
-# Weights of the graph's gain of an edge against its siblings' and against edges to its target.
-SIBLINGS_WEIGHT, KIN_WEIGHT = 6.0, 4.0
+# Tries as which a wider mean weighs against a nearer one.
+SHRUNK = 7.0
+# Log gain of a step of which nothing is known.
+UNKNOWN_GAIN = 0.1
+# Weight of one try on another device of the target.
+ELSEWHERE = 0.5
+# Most tries of the graph that count against samples of this run.
+TRIES = 8.0
 # Samples that an even chance weighs against how often samples of this run passed.
 RATE_WEIGHT = 4.0
-# Weight of the settings against the later steps of this run.
-LATER_WEIGHT = 4.0
+# Weight of the foretold gain against this run's of the same source, and of the same technique.
+SURPRISE_WEIGHT = 5.0
+# sigma0: standard deviation of a log gain around what was believed.
+SPREAD = 0.8
 # Large gains are known less well: this share of a gain is added to its spread.
 RELATIVE_SPREAD = 0.3
 # Share of the variance that stays for a well-known edge: codes differ.
 OWN_SPREAD = 0.1
 
 
+@dataclass(frozen=True, slots=True)
+class Foretold:
+    """What is believed of a step before a run has tried it."""
+
+    passes: float
+    gain: float
+    chosen: float = 1.0  # how often it comes next here, beside the step that most often does
+    tried: float = 0.0  # the graph's tries that speak for it
+
+    @property
+    def promise(self) -> float:
+        """What a try gains; what seldom comes next seldom fits."""
+        return self.passes * self.gain * (self.chosen if self.gain > 0 else 1.0)
+
+    def drawn_to(self, tally: "_Tally", tries: float) -> "Foretold":
+        """Draw it to nearer tries, which are some of `tries`."""
+        tried, passed, gains = tally
+        return Foretold(
+            (SHRUNK * self.passes + passed) / (SHRUNK + tried),
+            (SHRUNK * self.gain + gains) / (SHRUNK + passed),
+            (SHRUNK * self.chosen + tried) / (SHRUNK + tries),
+        )
+
+
+_Tally = tuple[float, float, float]  # tries, those that passed, the sum of their log gains
+_Figures = Mapping[str, tuple[_Tally, _Tally]]  # by technique: all, and those on codes of its kind
+
+
+class Foretelling:
+    """What measured steps tell of those that follow one technique.
+
+    Each mean is drawn to a wider one, from near to wide: from here on codes of the same kind, from
+    here, after any technique on such codes, after any, any step from here.
+    """
+
+    def __init__(self, pooled: Iterable[Successor], followers: Iterable[Successor]) -> None:
+        """`pooled`: all techniques after any other; `followers`: with figures of their edges."""
+        self._wide, self._near = _figures(pooled), _figures(followers)
+        self._all, self._here = (
+            (_sum(figures, 0), _sum(figures, 1)) for figures in (self._wide, self._near)
+        )
+        tried, passed, _ = self._all[0]
+        share = 1 / max(1, len(self._wide))
+        # a first step on a GPU gains a hundredfold, whichever it is; a fifth step little
+        any_step = Foretold(0.5, UNKNOWN_GAIN).drawn_to(self._here[0], 0.0)
+        self._any = Foretold((1 + passed) / (2 + tried), any_step.gain, share)
+        self._most = max((self._drawn(name).chosen for name in self._near), default=0.0)
+
+    def of(self, technique: str) -> Foretold:
+        """What is foretold of a step, whether it was seen to follow or not."""
+        told = self._drawn(technique)
+        chosen = min(1.0, told.chosen / self._most) if self._most else 1.0
+        return replace(told, chosen=chosen, tried=self._near.get(technique, _NOTHING)[0][0])
+
+    def _drawn(self, technique: str) -> Foretold:
+        told = self._any
+        for figures, tries in ((self._wide, self._all), (self._near, self._here)):
+            for tally, (tried, _, _) in zip(figures.get(technique, _NOTHING), tries, strict=True):
+                told = told.drawn_to(tally, tried)
+        return told
+
+
+_NOTHING: tuple[_Tally, _Tally] = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+
+
+def _figures(successors: Iterable[Successor]) -> _Figures:
+    """Tries on this device, and on others as a part; a decline is a try without gain."""
+    found = dict[str, tuple[_Tally, _Tally]]()
+    for one in successors:
+        here = ELSEWHERE if one.statistics == "other-devices" else 1.0
+        log2 = here * one.sum_log2_effect + ELSEWHERE * one.sum_log2_elsewhere
+        every = (
+            here * one.tried + ELSEWHERE * one.tried_elsewhere + one.declined,
+            here * one.verified + ELSEWHERE * one.verified_elsewhere,
+            log2 / EFFECT_SCALE * math.log(2),
+        )
+        gains = one.alike_sum_log2 / EFFECT_SCALE * math.log(2)
+        found[one.technique.id] = every, (one.alike_tried, one.alike_verified, gains)
+    return found
+
+
+def _sum(figures: _Figures, place: int) -> _Tally:
+    tried, passed, gains = (sum(pair[place][n] for pair in figures.values()) for n in range(3))
+    return tried, passed, gains
+
+
 @dataclass(slots=True, eq=False)
 class BelievedEdge:
-    """A pair of techniques: the graph's counts and this run's."""
+    """A pair of techniques: what is foretold of it, and this run's counts."""
 
     source: str
     target: str
-    tried: float
-    passed: float
-    gains: float  # sum of the graph's log gains
-    rank: int  # place in the neighbourhood, from 0
+    foretold: Foretold
     sampled: int = 0  # samples of this run that passed or failed
     verified: int = 0
     total: float = 0.0  # sum of this run's gains
-
-
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """A passed sample of an edge, so that it can be taken back."""
-
-    edge: BelievedEdge
-    gain: float
-    deviation: float  # of the gain from what was believed then
-
-
-@dataclass(slots=True)
-class _Mean:
-    """Sum and count of deviations."""
-
-    n: int = 0
-    total: float = 0.0
-
-    def learn(self, deviation: float) -> None:
-        self.n += 1
-        self.total += deviation
-
-    def shrunk(self, weight: float) -> float:
-        """The mean, drawn to 0 by `weight` zeros."""
-        return self.total / (self.n + weight)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,58 +140,26 @@ class Outlook:
 
 @dataclass(slots=True)
 class Beliefs:
-    """The beliefs of one run. Steps from `start` are apart: they gain far more than later ones."""
+    """The beliefs of one run."""
 
-    start: str
-    tries: float = 8.0  # most tries of the graph that count for an edge
-    weight: float = 1.0  # k: largest weight of the graph's gain, in gains of this run
-    gain: float = 0.15  # mu0: log gain of an edge of which nothing is known
-    spread: float = 0.8  # sigma0: standard deviation of a log gain around what was believed
-    other_devices: float = 0.5  # weight of one try on another device of the target
-    _siblings: defaultdict[str, _Mean] = field(default_factory=lambda: defaultdict(_Mean))
-    """Deviations of gains from beliefs, by source."""
-    _kin: defaultdict[str, _Mean] = field(default_factory=lambda: defaultdict(_Mean))  # by target
-    _later: _Mean = field(default_factory=_Mean)
-    _squares: float = 0.0
+    # by the source and by the target of edges: how many gains, and how far they were from beliefs
+    _learned: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    _surprise: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     _sampled: int = 0
     _right: int = 0  # samples of this run, and those that passed
 
-    def edge(
-        self, source: str, successor: Successor, rank: int, *, free: bool = False
-    ) -> BelievedEdge:
-        """An edge from the graph's counts, of `tries` tries at most.
-
-        A declined technique counts as a try without gain. `free`: the code before it came of free
-        choices, which leave less to be gained than the start's edges gained.
-        """
-        other = self.other_devices
-        share = other if successor.statistics == "other-devices" else 1.0
-        tried = share * successor.tried + other * successor.tried_elsewhere + successor.declined
-        passed = share * successor.verified + other * successor.verified_elsewhere
-        log2 = share * successor.sum_log2_effect + other * successor.sum_log2_elsewhere
-        part = min(1.0, self.tries / tried) if tried else 0.0
-        gains = part * passed * self.gain if free else part * log2 / EFFECT_SCALE * math.log(2)
-        target = successor.technique.id
-        return BelievedEdge(source, target, part * tried, part * passed, gains, rank)
-
     def outlook(self, edge: BelievedEdge) -> Outlook:
         """p_e, m_e and s_e."""
+        told = edge.foretold
         rate = (RATE_WEIGHT / 2 + self._right) / (RATE_WEIGHT + self._sampled)
-        passes = (2 * rate + edge.passed + edge.verified) / (2 + edge.tried + edge.sampled)
-        unknown = self.gain + RANK_GAIN / (1 + edge.rank)
-        prior = (unknown + edge.gains) / (1 + edge.passed)
-        if edge.source in self._siblings:
-            prior += self._siblings[edge.source].shrunk(SIBLINGS_WEIGHT)
-        if edge.target in self._kin:
-            prior += self._kin[edge.target].shrunk(KIN_WEIGHT)
-        variance = self.spread**2
-        if edge.source != self.start:
-            prior += self._later.shrunk(LATER_WEIGHT)
-            variance = (LATER_WEIGHT * variance + self._squares) / (LATER_WEIGHT + self._later.n)
-        weight = min(1 + edge.passed, self.weight)
-        evidence = weight + edge.verified
-        gain = (weight * prior + edge.total) / evidence
-        spread = math.sqrt(variance) + RELATIVE_SPREAD * abs(gain)
+        tried = min(TRIES, told.tried)
+        passes = (2 * rate + tried * told.passes + edge.verified) / (2 + tried + edge.sampled)
+        prior = told.gain
+        for end in (f"{edge.source} ", edge.target):
+            prior += self._surprise[end] / (self._learned[end] + SURPRISE_WEIGHT)
+        evidence = 1 + edge.verified
+        gain = (prior + edge.total) / evidence
+        spread = SPREAD + RELATIVE_SPREAD * abs(gain)
         return Outlook(passes, gain, spread * math.sqrt(1 / evidence + OWN_SPREAD))
 
     def fail(self, edge: BelievedEdge) -> None:
@@ -134,40 +167,21 @@ class Beliefs:
         self._sampled += 1
         edge.sampled += 1
 
-    def learn(self, edge: BelievedEdge, gain: float) -> Lesson:
+    def learn(self, edge: BelievedEdge, gain: float) -> None:
         """A sample of it passed with this gain."""
         self._sampled += 1
         self._right += 1
         deviation = gain - self.outlook(edge).gain
-        self._siblings[edge.source].learn(deviation)
-        self._kin[edge.target].learn(deviation)
-        if edge.source != self.start:
-            self._later.learn(deviation)
-            self._squares += deviation**2
+        for end in (f"{edge.source} ", edge.target):
+            self._learned[end] += 1
+            self._surprise[end] += deviation
         edge.sampled += 1
         edge.verified += 1
         edge.total += gain
-        return Lesson(edge, gain, deviation)
-
-    def unlearn(self, lesson: Lesson) -> None:
-        """A sample that seemed to have passed has failed."""
-        edge, deviation = lesson.edge, lesson.deviation
-        self._right -= 1
-        edge.verified -= 1
-        edge.total -= lesson.gain
-        means = [self._siblings[edge.source], self._kin[edge.target]]
-        if edge.source != self.start:
-            means.append(self._later)
-            self._squares -= deviation**2
-        for mean in means:
-            mean.n -= 1
-            mean.total -= deviation
 
 
 def expected_improvement(mean: float, spread: float) -> float:
     """E max(0, X) of a normal X (Jones, Schonlau and Welch 1998)."""
-    if spread <= 0:
-        return max(0.0, mean)
     z = mean / spread
     density = math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
     return mean * (1 + math.erf(z / math.sqrt(2))) / 2 + spread * density

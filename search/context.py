@@ -79,7 +79,8 @@ class Context:
             successor.technique.id == technique.id
             for successor in self.graph.neighbours(source).successors
         )
-        after = source if follows else self.graph.seen_after(technique.id) or source
+        seen = {} if follows else {one.technique.id: one.after for one in self.graph.pooled()}
+        after = seen.get(technique.id) or source
         # the recipe is what a small model is told: its first part stands in its place
         if part:
             technique = technique.model_copy(update={"recipe": technique.steps[0]})

@@ -42,29 +42,32 @@ class GraphReader:
         device: str,
         excluded: str | None,
         open_embedder: "Callable[[EmbeddingSpace], Embedder] | None" = None,
+        kind: str = "",
     ) -> None:
         """`open_store` is called when the first question comes.
 
-        `open_embedder` opens the embedder of the graph's space.
+        `open_embedder` opens the embedder of the graph's space. Codes of `kind` are like its own.
         """
         self._open_embedder = open_embedder
         self._embedder: Embedder | None = None
         self._open = open_store
-        self._device, self._excluded = device, excluded
+        self._device, self._excluded, self._kind = device, excluded, kind
         self._store: GraphStore | None = None
 
     def neighbours(self, technique: str) -> Neighbourhood:
         """Successors of a technique, with this device's statistics."""
         return self._ask(
             lambda store: store.neighbourhood(
-                technique, device=self._device, exclude_problem=self._excluded
+                technique, device=self._device, kind=self._kind, exclude_problem=self._excluded
             )
         )
 
     def pooled(self, target: Target) -> tuple[Successor, ...]:
         """All techniques of a target, each with its statistics after any other."""
         return self._ask(
-            lambda store: store.pooled(target, device=self._device, exclude_problem=self._excluded)
+            lambda store: store.pooled(
+                target, device=self._device, kind=self._kind, exclude_problem=self._excluded
+            )
         )
 
     def examples(self, source: str, target: str) -> tuple[Example, ...]:

@@ -14,6 +14,7 @@ from regraph_kg.cpp.facts import Facts, facts_of
 from regraph_kg.cpp.macros import written_out
 from regraph_kg.models.graph import Neighbourhood, Successor
 from regraph_kg.models.technique import Technique
+from regraph_kg.search.beliefs import Foretelling
 from regraph_kg.search.fit.fit import Fit, applicable
 from regraph_kg.search.prompts.recipe import is_small
 
@@ -68,11 +69,6 @@ class Successors:
         unfit = tuple(offer for offer in followers if offer.fit.fits is False)
         return Offers(tuple(fitting), unfit)
 
-    def seen_after(self, technique: str) -> str:
-        """The technique that it followed most; "" for none."""
-        sources = (known.after for known in self.pooled() if known.technique.id == technique)
-        return next(sources, "")
-
     def _again(self, technique: str, facts: Facts) -> list[Offer]:
         """The technique once more: a small step changes one place, and another may be left."""
         known = (successor for successor in self.pooled() if successor.technique.id == technique)
@@ -88,18 +84,11 @@ class Successors:
         return Fit(False, _LARGE) if large and fit.fits is not False else fit
 
     def _fallbacks(self, followers: list[Offer], facts: Facts) -> list[Offer]:
-        """Techniques that fit plainly and were not seen to follow; largest gain first."""
+        """Techniques that fit plainly and were not seen to follow; the most promising first."""
         listed = {offer.successor.technique.id for offer in followers}
         rest = [successor for successor in self.pooled() if successor.technique.id not in listed]
         tried = [successor for successor in rest if successor.examples or successor.technique.needs]
         fits = ((successor, self._fit(successor.technique, facts)) for successor in tried)
-        offers = (Offer(successor, fit, follows=False) for successor, fit in fits if fit.fits)
-        return sorted(offers, key=_order)
-
-
-def _order(offer: Offer) -> tuple[float, int, str]:
-    """Larger mean gain first, drawn to 0 for few samples; unseen techniques last."""
-    figures = offer.successor
-    verified = figures.verified + figures.verified_elsewhere
-    gained = (figures.sum_log2_effect + figures.sum_log2_elsewhere) / (verified + 1)
-    return (-gained if figures.examples else float("inf"), -figures.examples, figures.technique.id)
+        offers = [Offer(successor, fit, follows=False) for successor, fit in fits if fit.fits]
+        told = Foretelling(self.pooled(), (offer.successor for offer in followers))
+        return sorted(offers, key=lambda offer: -told.of(offer.successor.technique.id).promise)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
+from regraph_kg.cpp.kinds import kind_of
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import UNTIMED, MergePlan
 from regraph_kg.models.trajectory import (
@@ -59,6 +60,7 @@ class Evidence:
     measurements: tuple[Measurements, ...]  # one entry per step
     failures: tuple[FailedStep, ...]  # with resolved techniques
     learner: str | None = None  # the model that it was learned from; None for a given one
+    kind: str = ""  # of its serial code
 
     @classmethod
     def of(cls, plan: MergePlan) -> "Evidence":
@@ -72,7 +74,8 @@ class Evidence:
                 for failure, technique in zip(failures, labels, strict=True)
             )
         steps, learner = len(plan.trajectory.steps), plan.trajectory.source.learner
-        nothing = cls(plan.trajectory.problem, plan.path(), ((),) * steps, (), learner)
+        kind = kind_of(plan.trajectory.serial)
+        nothing = cls(plan.trajectory.problem, plan.path(), ((),) * steps, (), learner, kind)
         return nothing.plus(tuple(step.measurements for step in plan.trajectory.steps), failures)
 
     @classmethod
@@ -84,6 +87,7 @@ class Evidence:
             tuple(map(in_order, _STEPS.validate_json(node["measurements"]))),
             _FAILURES.validate_json(node["failures"]),
             node.get("learner"),
+            node.get("kind") or "",
         )
 
     def plus(
@@ -147,6 +151,7 @@ def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]
         "target": trajectory.target,
         **trajectory.source.model_dump(include=_SOURCE),
         "learner": evidence.learner,
+        "kind": evidence.kind or None,
         "steps": len(trajectory.steps),
         "path": list(evidence.path),
         **evidence.stored(),

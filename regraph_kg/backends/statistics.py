@@ -18,21 +18,23 @@ from regraph_kg.models.trajectory import standing
 
 COUNTS = ("examples", "tried", "verified", "sum_log2_effect", "declined")
 """The integer properties of a NEXT row: all add up, so that any order of writers gives the same."""
+DOUBLINGS = {"openmp": 4.0, "cuda": 10.0}  # an effect counts as so many: no one makes a mean
 SHORT = 8  # gains from here on have one decimal
 
 Counts = Counter[str]  # the counts of one NEXT row, or a part of them
 
 
 class RowKey(NamedTuple):
-    """The place of a NEXT row among those of its pair: a device, given or learned from a model."""
+    """The place of a NEXT row among those of its pair: a device, a learner, a kind of code."""
 
     device: str
-    learner: str | None = None
+    learner: str | None = None  # the model that it was learned from; None: given
+    kind: str = ""
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> "RowKey":
         """The place of a NEXT with these properties."""
-        return cls(row["device"], row.get("learner"))
+        return cls(row["device"], row.get("learner"), row.get("kind") or "")
 
 
 NextRows = dict[tuple[Pair, RowKey], Counts]  # counts per NEXT row
@@ -40,7 +42,8 @@ NextRows = dict[tuple[Pair, RowKey], Counts]  # counts per NEXT row
 
 def row_id(pair: Pair, key: RowKey) -> str:
     """Id of a NEXT relationship; no two rows share one, as no name of a device has a tab."""
-    return f"{pair.id} {key.device}" + ("" if key.learner is None else f"\t{key.learner}")
+    kind = f"\t\t{key.kind}" if key.kind else ""
+    return f"{pair.id} {key.device}" + ("" if key.learner is None else f"\t{key.learner}") + kind
 
 
 def contribution(evidence: Evidence) -> NextRows:
@@ -48,7 +51,8 @@ def contribution(evidence: Evidence) -> NextRows:
     rows: NextRows = {}
 
     def row(pair: Pair, device: str | None) -> Counts:
-        return rows.setdefault((pair, RowKey(device or UNMEASURED, evidence.learner)), Counter())
+        key = RowKey(device or UNMEASURED, evidence.learner, evidence.kind)
+        return rows.setdefault((pair, key), Counter())
 
     for pair, measured in zip(evidence.pairs, evidence.measurements, strict=True):
         # Figures of two judges are never pooled, nor are times by two metrics.
@@ -59,14 +63,14 @@ def contribution(evidence: Evidence) -> NextRows:
         if any(measurement.ruled_out for measurement in measured):
             continue
         for measurement in counted:
-            _count(row(pair, measurement.device), measurement.outcome, measurement.effect)
+            _count(row(pair, measurement.device), pair, measurement.outcome, measurement.effect)
     for failure, pair in evidence.failed:
         if not failure.ruled_out:
-            _count(row(pair, failure.device), failure.outcome)
+            _count(row(pair, failure.device), pair, failure.outcome)
     return {place: counts for place, counts in rows.items() if any(counts.values())}
 
 
-def _count(counts: Counts, outcome: Outcome, effect: float | None = None) -> None:
+def _count(counts: Counts, pair: Pair, outcome: Outcome, effect: float | None = None) -> None:
     """Count one trial; a declined technique, unchanged code and a noisy time are none."""
     # Code that was right but timed too noisily says neither that it helps nor that it fails.
     if outcome in (Outcome.UNCHANGED, Outcome.UNSTABLE_TIMING):
@@ -79,7 +83,9 @@ def _count(counts: Counts, outcome: Outcome, effect: float | None = None) -> Non
         return
     counts["verified"] += 1
     if effect is not None:
-        counts["sum_log2_effect"] += round(EFFECT_SCALE * math.log2(effect))
+        most = DOUBLINGS[pair.target.partition("/")[0]]
+        gained = min(most, max(-most, math.log2(effect)))
+        counts["sum_log2_effect"] += round(EFFECT_SCALE * gained)
 
 
 def add(into: NextRows, rows: NextRows, sign: int = 1) -> None:
@@ -103,26 +109,24 @@ def row_properties(key: RowKey, counts: Counts) -> dict[str, Any]:
         **{name: counts[name] for name in COUNTS},
         "device": key.device,
         "learner": key.learner,
+        "kind": key.kind or None,
         "tries": f"{verified} of {counts['tried']}",
         "gain": gain and round(gain, 2 if gain < SHORT else 1),
     }
 
 
 def trajectory_counts(evidence: Evidence) -> dict[str, list[Any]]:
-    """A trajectory's contribution as parallel lists on its node: a search sums its own problem's.
-
-    Sums over these at read cost what the problem has; a row a problem would cost every write.
-    """
+    """A trajectory's contribution as lists on its node: a search sums its own problem's."""
     rows = contribution(evidence)
     numbers = {f"counted_{n}": [counts[n] for counts in rows.values()] for n in COUNTS}
-    return {"counted": [f"{pair.id}\t{key.device}" for pair, key in rows], **numbers}
+    places = [f"{pair.id}\t{key.device}\t{key.kind}" for pair, key in rows]
+    return {"counted": places, **numbers}
 
 
 def together(rows: Mapping[RowKey, Counts], *, capped: bool = False) -> Counts:
     """The sum of some NEXT rows of one pair.
 
-    `capped`: one model's learned tries count as `LEARNED_TRIES` at most, or as many as all other
-    tries where those are more. The cap keeps the model's rates and lowers its weight only.
+    `capped`: one model's learned tries, at its rates, weigh as `LEARNED_TRIES` or all others' do.
     """
     summed, learned = Counts(), dict[str | None, Counts]()
     for key, counts in rows.items():
@@ -141,12 +145,15 @@ def together(rows: Mapping[RowKey, Counts], *, capped: bool = False) -> Counts:
     return summed
 
 
-def successor(technique: Technique, rows: Mapping[RowKey, Counts], device: str) -> Successor:
-    """A pair's target as a successor, for a search on `device`: its own rows, and all others."""
+def successor(
+    technique: Technique, rows: Mapping[RowKey, Counts], device: str, kind: str = ""
+) -> Successor:
+    """A pair's target as a successor, for `device`: its own rows, all others, those of `kind`."""
     on_device, rest = (
-        together({key: rows[key] for key in rows if (key.device == device) is here}, capped=True)
+        together({k: rows[k] for k in rows if (k.device == device) is here}, capped=True)
         for here in (True, False)
     )
+    alike = together({k: rows[k] for k in rows if kind and k.kind == kind}, capped=True)
     by: Literal["device", "other-devices", "none"] = "device"
     chosen, elsewhere = on_device, rest
     if not on_device["tried"]:
@@ -166,15 +173,15 @@ def successor(technique: Technique, rows: Mapping[RowKey, Counts], device: str) 
         verified_elsewhere=elsewhere["verified"],
         sum_log2_elsewhere=elsewhere["sum_log2_effect"],
         declined=sum(n if who is None else min(n, LEARNED_TRIES) for who, n in declined.items()),
+        alike_tried=alike["tried"],
+        alike_verified=alike["verified"],
+        alike_sum_log2=alike["sum_log2_effect"],
     )
 
 
 def precedence(rows: Mapping[RowKey, Counts]) -> tuple[int, int]:
-    """Sorts the pairs of a neighbourhood: most given examples first, then most learned ones.
-
-    A run's leaves share the beginnings of their paths, and each leaf is an example of every step on
-    its path: the number of learned examples depends on the search more than on the step.
-    """
+    """Sorts the pairs of a neighbourhood: most given examples first, then most learned ones."""
+    # a run's leaves share the beginnings of their paths: learned examples tell of the search
     given = sum(counts["examples"] for key, counts in rows.items() if key.learner is None)
     learned = sum(counts["examples"] for key, counts in rows.items() if key.learner is not None)
     return -given, -learned

@@ -153,10 +153,11 @@ class GraphStore(OnBolt):
         technique: str,
         *,
         device: str,
+        kind: str = "",
         limit: int = 32,
         exclude_problem: str | None = None,
     ) -> Neighbourhood:
-        """Successors of `technique` seen in an example; none for an unknown technique.
+        """Successors of `technique` seen in an example; codes of `kind` have figures of their own.
 
         No model's learned tries outweigh the rest (`Successor`). `exclude_problem` leaves out
         what that problem's trajectories contribute. Beside writers on Neo4j, a count may for an
@@ -173,16 +174,14 @@ class GraphStore(OnBolt):
         known = _without(ask, pairs, f"{technique} ", exclude_problem)
         ranked = sorted((precedence(counts), pair.target) for pair, counts in known.items())
         successors = (
-            successor(
-                Technique.model_validate(nodes[target]), known[Pair(technique, target)], device
-            )
-            for (given, learned), target in ranked
+            successor(Technique.model_validate(nodes[to]), known[Pair(technique, to)], device, kind)
+            for (given, learned), to in ranked
             if given or learned
         )
         return Neighbourhood(technique, tuple(successors)[:limit])
 
     def pooled(
-        self, target: Target, *, device: str, exclude_problem: str | None = None
+        self, target: Target, *, device: str, kind: str = "", exclude_problem: str | None = None
     ) -> tuple[Successor, ...]:
         """Every technique of `target` but the start, after any other technique; by id.
 
@@ -203,7 +202,7 @@ class GraphStore(OnBolt):
                 sums[pair.target].setdefault(key, Counts()).update(counts)
         return tuple(
             replace(
-                successor(technique, sums[technique.id], device),
+                successor(technique, sums[technique.id], device, kind),
                 after=most.get(technique.id, (0, ""))[1],
             )
             for technique in self.techniques(target)
@@ -356,9 +355,10 @@ def _without(
             known.setdefault(pair, {})[RowKey.of(properties)] = read_counts(properties)
     own = ask("own_counts", problem=problem, source=source) if problem else []
     for row in own:
-        ends, _, device = row["counted"].partition("\t")
+        # graphs of before kinds have no last part
+        ends, device, kind = f"{row['counted']}\t".split("\t")[:3]
         rows_of_pair = known.get(Pair(*ends.split(" ")), {})
-        counts = rows_of_pair.get(RowKey(device, row["learner"]), Counts())
+        counts = rows_of_pair.get(RowKey(device, row["learner"], kind), Counts())
         for name in COUNTS:
             counts[name] -= row[name]
             if name != "sum_log2_effect":

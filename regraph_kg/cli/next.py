@@ -36,10 +36,9 @@ def next(  # noqa: PLR0913 (the command's name; its options)
 ) -> None:
     """Say what the graph would try next on CODE_FILE, and why: gains, tries, when it applies.
 
-    No model is asked and nothing is run: these are the steps that others took from here and that
-    your code has what they need for, ranked by what a try gained on average, failed ones included.
-    Where few of those fit serial code, what others did elsewhere comes after them. The example of
-    each began with the code most like yours. Techniques that your code shows already come last.
+    No model is asked and nothing is run: these are steps that your code has what they need for, by
+    what measured ones foretell, those on codes like yours before all. What only may fit comes after
+    what fits; techniques that your code shows already come last.
 
     Exit code 1: the graph knows nothing that follows, or nothing that fits.
     """

@@ -149,14 +149,21 @@ class Successor:
     verified_elsewhere: int = 0
     sum_log2_elsewhere: int = 0
     declined: int = 0
+    alike_tried: int = 0
+    alike_verified: int = 0
+    alike_sum_log2: int = 0
+    """The same on all devices, on codes of the asked kind (cpp/kinds.py) alone."""
     after: str = ""  # in pooled figures: the technique that it followed most
 
     @property
     def effect(self) -> float | None:
-        """Geometric mean of the verified effects; None: nothing was verified."""
-        if not self.verified:
-            return None
-        return float(2 ** (self.sum_log2_effect / EFFECT_SCALE / self.verified))
+        """Geometric mean of the verified effects, if any."""
+        return mean_effect(self.sum_log2_effect, self.verified)
+
+
+def mean_effect(sum_log2: int, number: int) -> float | None:
+    """Geometric mean of so many effects, by the sum of their logarithms (`EFFECT_SCALE`)."""
+    return float(2 ** (sum_log2 / EFFECT_SCALE / number)) if number else None
 
 
 @dataclass(frozen=True, slots=True)

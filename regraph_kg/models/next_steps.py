@@ -27,6 +27,8 @@ class SuggestedStep(Frozen):
     tried: int
     verified: int  #: right ones of those tried, timed or known to pass
     declined: int  #: how often a model said that it does not apply
+    alike: float | None = None  #: mean effect on codes of the same kind, on any device
+    alike_tried: int = 0  #: tries on such codes
     examples: int  #: on all devices
     measured: Literal["device", "other-devices", "none"]
     """Its figures were measured on the device asked about, or on others."""
@@ -49,14 +51,15 @@ class SuggestedStep(Frozen):
         return "\n   ".join(lines)
 
     def _gain(self) -> str:
-        """Statistics as "3.2x on average; 12 of 14 tries passed, on other devices"."""
-        if not self.tried:
-            examples = f"seen in {self.examples} examples" if self.examples else "in no example"
-            return f"no try of its own; {examples}"
-        text = "" if self.effect is None else f"{times(self.effect)} on average; "
-        text += f"{self.verified} of {self.tried} tries passed"
-        text += ", on other devices" if self.measured == "other-devices" else ""
-        text += "" if self.follows else ", after other techniques"
+        """Statistics as "30 of 34 tries, 2.3x, on other devices; 6 on codes like yours, 4.1x"."""
+        examples = f"seen in {self.examples} examples" if self.examples else "in no example"
+        text = f"no try of its own; {examples}"
+        if self.tried:
+            text = f"{self.verified} of {self.tried} tries" + _by(self.effect)
+            text += ", on other devices" if self.measured == "other-devices" else ""
+            text += "" if self.follows else ", after other techniques"
+        if self.alike_tried:
+            text += f"; {self.alike_tried} on codes like yours" + _by(self.alike)
         return text + (f"; {self.declined} times it did not apply" if self.declined else "")
 
 
@@ -73,16 +76,16 @@ class NextSteps(Frozen):
 
     History: 1 (2026-11) first version; 2 (2026-11) only what fits the code, and why; 3 (2026-11)
     an example is the graph's own, with its technique as `target`; 4 (2026-11) no similar steps of
-    other techniques, which `regraph examples --code` shows.
+    other techniques, which `regraph examples --code` shows; 5 (2026-11) codes alike.
     """
 
-    schema_version: Literal[4] = 4
+    schema_version: Literal[5] = 5
     target: Target
     after: str  #: id of the technique that was applied last; "TARGET/start": none yet
     device: str  #: whose figures go first; "": any
     steps: tuple[SuggestedStep, ...]
-    """Steps that may be applied to the code, the most promising first; after those that were seen
-    to follow come, for serial code that few fit, others; what the code shows already last."""
+    """Steps that may be applied to the code, the most promising first; what may fit after what
+    fits, what was not seen to follow after what was, what the code shows already last."""
     left_out: tuple[UnfitStep, ...]  #: steps seen to follow that cannot be applied here
 
     def __str__(self) -> str:
@@ -108,6 +111,10 @@ class NextSteps(Frozen):
         if self.left_out:
             names = ", ".join(step.technique for step in self.left_out)
             yield f"\nleft out, since they cannot be applied (--json says why): {names}"
+
+
+def _by(effect: float | None) -> str:
+    return "" if effect is None else f", {times(effect)}"
 
 
 def _in_a_line(example: Example) -> str:

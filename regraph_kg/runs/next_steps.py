@@ -2,22 +2,22 @@
 
     found = next_steps(store, Question(code, after="openmp/start", target="openmp"), vector)
 
-The offers of a search (search/successors.py), ranked by its beliefs before a try
-(search/beliefs.py). Techniques in the code go last. Not here: the code's place among
-embeddings (llm/embedder.py).
+The offers of a search (search/successors.py), ranked by what the graph foretells of them
+(search/beliefs.py): what fits before what may fit, techniques in the code last. Not here: the
+code's place among embeddings (llm/embedder.py).
 """
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from regraph_kg.models.graph import Vector
+from regraph_kg.cpp.kinds import kind_of
+from regraph_kg.models.graph import Vector, mean_effect
 from regraph_kg.models.next_steps import NextSteps, SuggestedStep, UnfitStep
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
-from regraph_kg.search.beliefs import Beliefs
+from regraph_kg.search.beliefs import Foretelling
 from regraph_kg.search.fit.applied import shows
 from regraph_kg.search.successors import ENOUGH, Offer, Successors
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:  # only wiring knows a store
     from regraph_kg.backends.store import GraphStore
 
 MOST_SUCCESSORS = 256  # most successors of one technique that are read; none has more today
+_OF_TECHNIQUE = ("name", "definition", "applies", "hurts")
+_FIGURES = ("effect", "tried", "verified", "declined", "examples", "alike_tried")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +43,20 @@ class Question:
 
 def next_steps(store: "GraphStore", question: Question, vector: Vector | None) -> NextSteps:
     """Steps to try next; `vector` is the code's embedding, if the graph has embeddings."""
-    offers = _successors(store, question).after(question.after, question.code)
-    promises = _promises(question, offers.fitting)
+    asked = {"device": question.device, "kind": kind_of(question.code)}
+    neighbours = cache(partial(store.neighbourhood, **asked, limit=MOST_SUCCESSORS))
+    pooled = cache(partial(store.pooled, question.target, **asked))
+    enough = max(ENOUGH, question.limit)
+    graph = Successors(neighbours, pooled, start_id(question.target), enough)
+    offers = graph.after(question.after, question.code)
+    told = Foretelling(pooled(), neighbours(question.after).successors)
 
     def in_code(offer: Offer) -> bool:
         return shows(offer.successor.technique, question.code)
 
-    def place(offer: Offer) -> tuple[bool, bool, float]:
-        return in_code(offer), not offer.follows, -promises[offer.successor.technique.id]
+    def place(offer: Offer) -> tuple[bool, bool, bool, float]:
+        promise = told.of(offer.successor.technique.id).promise
+        return in_code(offer), offer.fit.fits is not True, not offer.follows, -promise
 
     steps = []
     for offer in sorted(offers.fitting, key=place)[: question.limit]:
@@ -63,16 +71,10 @@ def next_steps(store: "GraphStore", question: Question, vector: Vector | None) -
         )
         step = SuggestedStep(
             technique=technique.id,
-            name=technique.name,
-            definition=technique.definition,
-            applies=technique.applies,
-            hurts=technique.hurts,
-            expected=math.exp(promises[technique.id]),
-            effect=successor.effect,
-            tried=successor.tried,
-            verified=successor.verified,
-            declined=successor.declined,
-            examples=successor.examples,
+            **{name: getattr(technique, name) for name in _OF_TECHNIQUE},
+            **{name: getattr(successor, name) for name in _FIGURES},
+            expected=math.exp(told.of(technique.id).passes * told.of(technique.id).gain),
+            alike=mean_effect(successor.alike_sum_log2, successor.alike_verified),
             measured=successor.statistics,
             in_code=in_code(offer),
             fits=offer.fit.fits,
@@ -95,20 +97,3 @@ def next_steps(store: "GraphStore", question: Question, vector: Vector | None) -
             for offer in offers.unfit
         ),
     )
-
-
-def _successors(store: "GraphStore", question: Question) -> Successors:
-    """The graph as a search reads it."""
-    neighbours = partial(store.neighbourhood, device=question.device, limit=MOST_SUCCESSORS)
-    pooled = partial(store.pooled, question.target, device=question.device)
-    enough = max(ENOUGH, question.limit)
-    return Successors(neighbours, pooled, start_id(question.target), enough)
-
-
-def _promises(question: Question, offers: Sequence[Offer]) -> Mapping[str, float]:
-    """Technique id -> the mean log gain of a try, before a run has tried it."""
-    beliefs = Beliefs(start_id(question.target))
-    edges = [beliefs.edge(question.after, offer.successor, i) for i, offer in enumerate(offers)]
-    outlooks = {edge.target: beliefs.outlook(edge) for edge in edges}
-    # failed tries gain nothing: what passes seldom promises little, however much it gains then
-    return {name: outlook.passes * outlook.gain for name, outlook in outlooks.items()}

@@ -9,6 +9,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from regraph_kg.cpp.kinds import kind_of
 from regraph_kg.errors import AnswersPending
 from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.evaluation import code_hash
@@ -148,6 +149,7 @@ def _reading(
         header.device,
         header.excluded,
         lambda space: embedder_of(settings, space),
+        kind_of(task.serial, task.entry),
     )
     world = World(
         neighbours=reader.neighbours,

@@ -72,9 +72,13 @@ def _kinds() -> Mapping[str, MethodKind]:
         ),
         # three rules of one search
         "mcgs": MethodKind(mcgs.McgsSettings, mcgs.improving, needs="graph"),
-        "mcgs-paper": MethodKind(mcgs.PaperSettings, mcgs.papers, needs="graph"),
+        "mcgs-paper": MethodKind(
+            mcgs.PaperSettings, lambda c, s: mcgs.Mcgs(c, mcgs.PaperBound(c, s)), needs="graph"
+        ),
         "rag": MethodKind(samples.RagSettings, samples.rag, needs="embeddings"),
-        "regrapht": MethodKind(mcgs.ReGraphTSettings, mcgs.random_walks, needs="graph"),
+        "regrapht": MethodKind(
+            mcgs.ReGraphTSettings, lambda c, s: mcgs.Mcgs(c, mcgs.Uniform(c, s)), needs="graph"
+        ),
         "standard": MethodKind(
             samples.StandardSettings, lambda context, _: samples.Samples(context, free_advice())
         ),

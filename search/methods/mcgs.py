@@ -14,7 +14,7 @@ Not here: asking for a step and judging it (sample.py), beliefs about an edge (b
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pydantic import Field
@@ -24,7 +24,14 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import Technique, free_id, start_id
-from regraph_kg.search.beliefs import Beliefs, BelievedEdge, Lesson, expected_improvement
+from regraph_kg.search.beliefs import (
+    UNKNOWN_GAIN,
+    Beliefs,
+    BelievedEdge,
+    Foretelling,
+    Foretold,
+    expected_improvement,
+)
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.prompts.by_rule import BY_RULE, carried_out
 from regraph_kg.search.world import Effects
@@ -72,20 +79,15 @@ class ReGraphTSettings(MethodSettings):
 class NextStep:
     """An action at a state: one of the techniques that follow, or the free choice."""
 
-    technique: Technique | None
-    """None: the model is free to choose."""
-    leads: str
-    """The technique whose successors follow it."""
+    technique: Technique | None  # None: the model is free to choose
+    leads: str  # the technique whose successors follow it
     begun: bool = True
     """Whether the answer begins with the step's new code, where the model is a small one."""
-    taken: int = 0
-    """Samples begun."""
+    taken: int = 0  # samples begun
     failed: int = 0
-    idle: int = 0
-    """Samples that did nothing."""
+    idle: int = 0  # samples that did nothing
     under_way: int = 0
-    best: float | None = None
-    """Level of its best right sample."""
+    best: float | None = None  # level of its best right sample
     answered: bool = True
     """False once there was no answer, or it does not apply: no further samples."""
 
@@ -100,14 +102,8 @@ class State:
     level: float = 0.0
     used: frozenset[str] = frozenset()
     actions: tuple[NextStep, ...] = ()
-    right: int = 0
-    """Samples that passed and did what they were asked for."""
-    idle: int = 0
-    """Samples that did nothing or were declined: other actions may not apply either."""
-    made_by: NextStep | None = None
-    """The action whose sample it is, if it did what was asked."""
-    lesson: Lesson | None = None
-    """What was learned of the edge that led to it."""
+    right: int = 0  # samples that passed and did what they were asked for
+    idle: int = 0  # samples that did nothing or were declined: other actions may not apply either
 
 
 @dataclass(slots=True, eq=False)
@@ -119,12 +115,10 @@ class Walk:
     """The only step, where it was chosen with the state; None: each is chosen when it is due."""
     steps: list[StepRecord] = field(default_factory=list)
     over: bool = False
-    selected: list[str] = field(default_factory=list)
-    """The techniques of the paper's selected path."""
+    selected: list[str] = field(default_factory=list)  # the techniques of the paper's selected path
     unvisited: bool = False
     """Whether the last choice was the first of a technique that no walk has visited."""
-    rolling: bool = False
-    """Whether the paper's rollout has begun."""
+    rolling: bool = False  # whether the paper's rollout has begun
 
 
 class ExpectedImprovement:
@@ -138,11 +132,9 @@ class ExpectedImprovement:
     without one come first. Nothing is drawn: the same answers make the same search.
     """
 
-    # Weight of the edge's pass rate against failures of the action itself. A small model was right
-    # in 17 % of samples after a failure and in 54 % of first ones (docs/results.md).
+    # Weight of an edge's pass rate against an action's failures: small models repeat theirs.
     LOCAL_WEIGHT, SMALL_WEIGHT = 2.0, 0.5
-    # Share of the graph's pass rate that a small model keeps where no new code begins its answer:
-    # it was right in 0.2 to 0.4 of such samples, in 0.8 of others (docs/results.md).
+    # Share of the pass rate that a small model keeps where no new code begins its answer.
     UNBEGUN = 0.3
     # Idle answers at a state that halve the belief in its other actions.
     IDLE_WEIGHT = 3.0
@@ -155,16 +147,14 @@ class ExpectedImprovement:
         """Begins at the serial code."""
         self._context, self._settings = context, settings
         self._small = context.graph.small
-        self.beliefs = Beliefs(start_id(context.task.target))
+        self.beliefs = Beliefs()
         self._free_name = free_id(context.task.target)
-        self._edges: dict[tuple[str, str], BelievedEdge | None] = {}
-        """Edges by source and target; None: the graph has none, and it was never offered."""
-        self.states: dict[str, State] = {}
-        """States by normalized code, oldest first."""
-        self._judged = {normalized(context.task.start)}
-        """Normalized codes of all samples."""
+        self._foretellings = dict[str, Foretelling]()
+        self._edges = dict[tuple[str, str], BelievedEdge]()
+        self.states: dict[str, State] = {}  # states by normalized code, oldest first
+        self._judged = {normalized(context.task.start)}  # normalized codes of all samples
         self._best = 0.0
-        self._reach(State(self.beliefs.start, (), context.task.start))
+        self._reach(State(start_id(context.task.target), (), context.task.start))
 
     def begin(self) -> Walk | None:
         """The action that is worth most; None: nothing before one of those under way ends."""
@@ -228,34 +218,22 @@ class ExpectedImprovement:
             action.best = level if action.best is None else max(level, action.best)
         else:
             action.failed += 1
-            taken = self._known_edge(state.technique, step.did) if step.did else None
+            taken = self._edge(state.technique, step.did) if step.did else None
         if step.applied == "nothing":
             self._note_idle(state, action)
             return gain
         did = step.did or action.leads
         new = State(did, step.path, step.code, level, state.used | {did})
         if taken is not None and not self._is_repeated(state, taken.target):
-            new.lesson = self.beliefs.learn(taken, gain)
-        if step.applied == "asked":
-            new.made_by = action
+            self.beliefs.learn(taken, gain)
         self._reach(new)
         return gain
 
     def take_back(self, walk: Walk, step: StepRecord) -> None:
-        """Code that was only glanced at failed its screening: it is no state any more.
-
-        `step` is the record of that. What was learned of the way there is unlearned.
-        """
+        """Code that was only glanced at failed its screening (`step`): it is no state any more."""
         del step
         state, walk.over = walk.here, True
         state.actions = ()
-        if state.lesson is not None:
-            self.beliefs.unlearn(state.lesson)
-            state.lesson = None  # another walk may have waited for the same screening
-        if state.made_by is not None:
-            state.made_by.failed += 1
-            state.made_by.best = None
-            state.made_by = None
 
     def _note_idle(self, state: State, action: NextStep) -> None:
         """Note an idle sample: this edge, and other actions here, are less likely to pass."""
@@ -280,12 +258,13 @@ class ExpectedImprovement:
 
     def _worth(self, state: State, action: NextStep) -> float:
         """Expected gain of a sample over the best code so far."""
-        believed = self.beliefs.outlook(self._edge(state.technique, action.leads))
+        edge = self._edge(state.technique, action.leads)
+        believed = self.beliefs.outlook(edge)
         failed = action.failed + action.under_way
         weight = self.SMALL_WEIGHT if self._small else self.LOCAL_WEIGHT
         applies = (self.IDLE_WEIGHT + state.right) / (self.IDLE_WEIGHT + state.right + state.idle)
         passes = weight * believed.passes / (weight + failed) * applies
-        passes *= 1.0 if action.begun else self.UNBEGUN
+        passes *= edge.foretold.chosen * (1.0 if action.begun else self.UNBEGUN)
         if action.best is not None:
             gain, spread = action.best - state.level + self.AGAIN_GAIN, self.AGAIN_SPREAD
         elif self._is_repeated(state, action.leads):
@@ -318,36 +297,28 @@ class ExpectedImprovement:
         It stands at the serial code and at what came of free choices alone: what is built on one
         is of no transition, and teaches the graph nothing.
         """
-        source, beliefs = state.technique, self.beliefs
-        following = len(self._context.graph.neighbours(self._context.walks_from(source)).successors)
+        source = state.technique
         for successor in self._context.successors(self._context.walks_from(source), state.code):
             technique = successor.technique
-            if self._known_edge(source, technique.id) is None:  # offered though it never followed
-                edge = beliefs.edge(source, successor, following, free=source == self._free_name)
-                self._edges[source, technique.id] = edge
             begun = not self._small or "$begin" in technique.recipe
             yield NextStep(technique, technique.id, begun)
-        if self._settings.free and source in (beliefs.start, self._free_name):
+        if self._settings.free and source in (start_id(self._context.task.target), self._free_name):
             name = self._free_name
             # nothing is known of a model's own choice before it was made
-            self._edges[source, name] = BelievedEdge(source, name, 0.0, 0.0, 0.0, following)
+            self._edges[source, name] = BelievedEdge(source, name, Foretold(0.5, UNKNOWN_GAIN))
             yield NextStep(None, name, begun=not self._small)
 
     def _edge(self, source: str, target: str) -> BelievedEdge:
-        """The edge of an action."""
-        edge = self._known_edge(source, target)
-        assert edge is not None, "an action's edge was made with it"
-        return edge
-
-    def _known_edge(self, source: str, target: str) -> BelievedEdge | None:
-        """The edge between two techniques, if the graph has it or it was offered."""
+        """The edge between two techniques, with what the graph tells of it."""
         if (source, target) not in self._edges:
-            following = self._context.graph.neighbours(self._context.walks_from(source)).successors
-            free = source == self._free_name
-            for rank, successor in enumerate(following):
-                edge = self.beliefs.edge(source, successor, rank, free=free)
-                self._edges.setdefault((source, successor.technique.id), edge)
-            self._edges.setdefault((source, target), None)
+            graph, walked = self._context.graph, self._context.walks_from(source)
+            if source not in self._foretellings:
+                followers = graph.neighbours(walked).successors
+                self._foretellings[source] = Foretelling(graph.pooled(), followers)
+            told = self._foretellings[source].of(target)
+            if source == self._free_name:  # which leaves less than the start's edges gained
+                told = replace(told, gain=UNKNOWN_GAIN)
+            self._edges[source, target] = BelievedEdge(source, target, told)
         return self._edges[source, target]
 
 
@@ -359,12 +330,10 @@ class Uniform:
     or does not apply, is closed on its path.
     """
 
-    def __init__(
-        self, context: Context, settings: ReGraphTSettings | PaperSettings, attempts: int | None
-    ) -> None:
+    def __init__(self, context: Context, settings: ReGraphTSettings | PaperSettings) -> None:
         """Begins at the serial code."""
         self._context, self._most = context, settings.steps
-        self._attempts, self._begun = attempts, 0
+        self._attempts, self._begun = getattr(settings, "attempts", None), 0
         self._start = self._state(start_id(context.task.target), (), context.task.start)
 
     def begin(self) -> Walk | None:
@@ -428,14 +397,11 @@ class PaperBound(Uniform):
 
     def __init__(self, context: Context, settings: PaperSettings) -> None:
         """Begins at the serial code, with nothing visited."""
-        super().__init__(context, settings, attempts=None)
+        super().__init__(context, settings)
         self._settings = settings
-        self.total: dict[str, float] = defaultdict(float)
-        """W(t)."""
-        self.visits: dict[str, int] = defaultdict(int)
-        """N(t)."""
-        self.traversals: dict[tuple[str, str], int] = defaultdict(int)
-        """N(s,a)."""
+        self.total: dict[str, float] = defaultdict(float)  # W(t)
+        self.visits: dict[str, int] = defaultdict(int)  # N(t)
+        self.traversals: dict[tuple[str, str], int] = defaultdict(int)  # N(s,a)
 
     def learn(self, walk: Walk, action: NextStep, step: StepRecord, *, part: bool) -> StepRecord:
         """Count the pair; the path is selected as long as no rollout has begun."""
@@ -558,13 +524,3 @@ def improving(context: Context, settings: McgsSettings) -> Mcgs:
     """The default search."""
     rule = ExpectedImprovement(context, settings)
     return Mcgs(context, rule, repairs=settings.repairs, parts=True)
-
-
-def papers(context: Context, settings: PaperSettings) -> Mcgs:
-    """The paper's search."""
-    return Mcgs(context, PaperBound(context, settings))
-
-
-def random_walks(context: Context, settings: ReGraphTSettings) -> Mcgs:
-    """The paper's random walks."""
-    return Mcgs(context, Uniform(context, settings, settings.attempts))

@@ -136,3 +136,8 @@ def test_a_step_timed_by_two_metrics_counts_once_by_its_times_on_the_device_wher
     assert counts["tried"] == 1
     assert counts["verified"] == verified
     assert counts["sum_log2_effect"] == effects * 2**20
+
+
+def test_no_single_effect_makes_a_mean() -> None:
+    (rows,) = contribution(Evidence.of(plan("a", measurements=[measured(effect=1e6)]))).values()
+    assert rows["sum_log2_effect"] == 10 * 2**20

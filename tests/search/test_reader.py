@@ -95,10 +95,10 @@ def test_device_and_excluded_problem_go_into_every_question() -> None:
     reader.pooled("openmp")
     given = {"device": "cpu", "exclude_problem": "matmul"}
     assert store.asked == [
-        ("openmp/start", given),
+        ("openmp/start", given | {"kind": ""}),
         ("openmp/start", "openmp/a", given | {"limit": OVERSAMPLED * SHOWN}),
         ("openmp/start", "openmp/a", {"exclude_problem": "matmul", "limit": KNOWN}),
-        ("openmp", given),
+        ("openmp", given | {"kind": ""}),
     ]
 
 

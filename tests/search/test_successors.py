@@ -95,10 +95,10 @@ def test_serial_code_that_few_fit_is_offered_what_gained_most_elsewhere() -> Non
     assert offered([], pooled) == ([], [])
 
 
-def test_what_nobody_tried_comes_last_and_only_where_it_says_what_it_needs() -> None:
+def test_what_nobody_tried_comes_before_what_loses_and_only_where_it_says_what_it_needs() -> None:
     untried = [replace(one, examples=0) for one in (needing("x", "loop"), needing("y"))]
     worse = needing("worse", "loop", tried=4, verified=4, log2_effects=-4.0)
-    assert offered([needing("b", "nest")], [*untried, worse])[0] == ["worse", "x"]
+    assert offered([needing("b", "nest")], [*untried, worse])[0] == ["x", "worse"]
 
 
 def test_no_more_are_offered_than_are_enough() -> None:
