@@ -65,11 +65,12 @@ def refuse(function: Function, part: Slice) -> None:
         raise _refused(source, node, why)
     for one in _reachable(function, [one for one in part.reached if one.name != "main"]):
         _writes_globals(one)
+        own = {one.source.text(n) for p in one.parameters for n in walk(p) if not n.child_count}
         for node in walk(one.body):
             is_name = node.type in ("identifier", "type_identifier")
             name = one.source.text(node) if is_name else ""
             is_member = node.parent is not None and node.parent.type == "field_expression"
-            if name in _SPEAKS and not is_member:
+            if name in _SPEAKS and not is_member and name not in own:
                 why = f"{one.qualified} {_SPEAKS[name]} ({name}); take that out of the function"
                 raise _refused(one.source, node, why)
             if name == "const_cast":

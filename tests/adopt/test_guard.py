@@ -144,3 +144,12 @@ def test_a_longer_container_will_do_unless_the_function_asks_how_long_it_is(
     assert (
         f"regraph_len(y.size()) {sign} regraph_len(n)" in home(one, one.plain(), tmp_path).wrapper
     )
+
+
+@pytest.mark.parametrize("name", ["system", "open", "exit"])
+def test_a_parameter_may_have_the_name_of_what_a_function_must_not_call(name: str) -> None:
+    at = f"inline int at(int {name}, int i) {{ return {name} * 4 + i; }}"
+    one = drafted(
+        f"{at} void f(float* y, int n) {{ for (int i = 0; i < n; ++i) y[at(0, i)] = i; }}"
+    )
+    assert one.shape("y") == ("n",)
