@@ -48,7 +48,8 @@ class Draft:
         _require("--values", said.values, "argument", names)
         self.sizes = self._sizes()
         self._lengths = [name for name in self.sizes if name not in read.passed]
-        _require("--size", said.sizes, "size", self.sizes)
+        if not self.open:  # else lengths of their own are still to come
+            _require("--size", said.sizes, "size", self.sizes)
 
     def _sizes(self) -> dict[str, str]:
         """Size name -> what it is in the user's code (`n`, `x.size()`)."""

@@ -46,6 +46,8 @@ def test_a_container_that_data_index_has_a_length_of_its_own(code: str) -> None:
     one = drafted(code)
     assert one.shape("bins") == ("bins_size",)
     assert one.sizes["bins_size"] == "bins.size()"
+    again = _shaped(Draft(one.read, Said(sizes={"bins_size": 100})))
+    assert again.said.sizes == {"bins_size": 100}
 
 
 @pytest.mark.parametrize(
