@@ -1,6 +1,6 @@
 """How well the graph foretells a step that it has not seen, one problem left out at a time.
 
-`python benchmarks/run.py foretold [--files FILE ..]`; prints a JSON object. For each problem the
+`python -m benchmarks.foretold [--files FILE ..]`; prints a JSON object. For each problem the
 statistics of all other problems' trajectories are what `regraph next` and a search would read.
 Measured, by target: the rank correlation (Spearman) of foretold and measured gains of the steps
 that passed; the place of each technique that was taken and gained, among those that may be applied
@@ -11,6 +11,7 @@ Not measured: the judge's noise. Nothing is run: it takes a minute.
 import argparse
 import json
 import statistics
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -167,3 +168,7 @@ def _ranks(values: Sequence[float]) -> list[float]:
 
 def _spearman(one: Sequence[float], two: Sequence[float]) -> float:
     return statistics.correlation(_ranks(one), _ranks(two))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
