@@ -85,7 +85,8 @@ class Adopter:
         fields = problem_fields(draft, plain, name)
         problem, fields, seconds = self._sized(draft, fields, code)
         problem, fields = self._integers(problem, fields)
-        fields = self._tolerated(problem, fields)
+        said = draft.said.tolerance
+        fields = fields | {"tolerance": said} if said else self._tolerated(problem, fields)
         problem = _validated(fields, code)
         kept = home(draft, plain, folder).model_dump(by_alias=True)
         files = {"problem.toml": toml(fields), "serial.cpp": code, homes.FILE: toml(kept)}

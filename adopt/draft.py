@@ -30,6 +30,7 @@ class Said:
     roles: dict[str, Role] = field(default_factory=dict)
     values: dict[str, tuple[str, ...]] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
+    tolerance: Any = None  # as in problem.toml; None: calibrated
     positive: bool = False  # floats are to be positive: of others the function gives no numbers
     powers: bool = False  # sizes are to be powers of two: at others the function fails
     narrow: frozenset[str] = frozenset()  # arrays that are not to hold all integers of their type

@@ -14,7 +14,6 @@ from regraph_kg.models.run import Task
 from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import FailedStep, Source, Step, Trajectory
 
-MOST_STEPS = 100  # steps that a trajectory may have
 LABEL_CHARACTERS = 200  # length limit of a trajectory's label
 SAID = 20_000  # stored characters of a source's remarks on a step
 MIN_SPEEDUP = 1.1  # usual least speedup of a trajectory's fastest step; less may be chance

@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeVar, get_args
 from regraph_kg import jsonl
 from regraph_kg.errors import BadInput, RegraphError, file_errors
 from regraph_kg.ingest.relabel.aliases import Label, LabelVerdict, NameUse
-from regraph_kg.ingest.relabel.model import NEW, labels_asked
+from regraph_kg.ingest.relabel.model import NEW
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.model_spec import ModelSpec
@@ -118,7 +118,8 @@ class RecordedVerdicts:
     def complete(self, prompt: Prompt) -> Reply:
         """The recorded answer about each name; an unknown name is new."""
         assert isinstance(prompt.key, DecisionKey)
-        target, labels = labels_asked(prompt.key)
+        target, _, listed = prompt.key.subject.partition(" ")
+        labels = json.loads(listed)
         groups = []
         # a question has many names; each was answered alone
         for number, label in enumerate(labels, 1):

@@ -100,12 +100,9 @@ def _caches() -> list[str]:
     for index in sorted(_CPU.glob("index*")):
         size = told(index / "size")
         if told(index / "type") != "Instruction" and size.endswith("K") and size[:-1].isdigit():
-            sizes[told(index / "level")] = _bytes(int(size[:-1]))
+            kib = int(size[:-1])
+            sizes[told(index / "level")] = f"{kib} KiB" if kib % 1024 else f"{kib // 1024} MiB"
     return [f"L{level} cache of {size}" for level, size in sorted(sizes.items())]
-
-
-def _bytes(kib: int) -> str:
-    return f"{kib} KiB" if kib % 1024 else f"{kib // 1024} MiB"
 
 
 def _attributes(gpu: Gpu) -> dict[str, int]:

@@ -181,12 +181,6 @@ def question(target: Target, names: Sequence[UnknownName], known: Sequence[Techn
     )
 
 
-def labels_asked(key: DecisionKey) -> tuple[str, list[str]]:
-    """The target and the labels of a question, by its key."""
-    target, _, labels = key.subject.partition(" ")
-    return target, json.loads(labels)
-
-
 def read_answer(reply: Reply, size: int, known: Sequence[Technique]) -> list[NameGroup]:
     """The groups of an answer about `size` names; one that is in none is alone, and new.
 

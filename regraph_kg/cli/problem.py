@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, cast, get_args
+from typing import Annotated, Any, cast, get_args
 
 import typer
 
@@ -103,6 +103,8 @@ def new(  # noqa: PLR0913 (a command's options)
             metavar="ARG=KIND,..",
         ),
     ] = None,
+    tolerance: Annotated[str | None, option("exact, or how far off a result may be.")] = None,
+    yes: Annotated[bool, option("Accepted: nothing is asked.")] = False,
     as_json: Json = False,
 ) -> None:
     """Make a problem of a function NAME that FILE defines: problem.toml, serial.cpp, home.toml.
@@ -115,6 +117,7 @@ def new(  # noqa: PLR0913 (a command's options)
     """
     settings = read_settings()
     answers = _answers(shape or [], size or [], role or [], values or [])
+    answers.tolerance = _tolerance(tolerance)
     with notes_aside(as_json):
         folder = make(settings, file, function, answers, to=to)
         name = shlex.quote(f"{folder}/")
@@ -235,6 +238,13 @@ def _answers(*said: Sequence[str]) -> Said:
             raise BadInput(f"--role {name}={text}: in, out or inout")
         answers.roles[name] = cast(Role, text)
     return answers
+
+
+def _tolerance(text: str | None) -> Any:
+    try:
+        return text if text in (None, "exact") else {"absolute": float(text)}
+    except ValueError:
+        raise BadInput(f"--tolerance {text}: exact, or a number") from None
 
 
 def _pairs(option: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:

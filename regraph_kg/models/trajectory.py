@@ -28,7 +28,6 @@ from regraph_kg.models.technique import TechniqueId, start_id
 Text = Annotated[str, StringConstraints(min_length=1, max_length=200_000, pattern=r"^[^\x00]*$")]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
 NoteText = Annotated[str, StringConstraints(max_length=200_000, pattern=r"^[^\x00]*$")]
-Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Seconds = Annotated[float, Field(ge=1e-12, le=1e12)]  # bounded so that a ratio of two stays finite
 
 

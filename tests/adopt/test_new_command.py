@@ -92,6 +92,14 @@ def test_a_quotient_of_sizes_grows_with_them(run: Run, tmp_path: Path) -> None:
     assert sizes["n"] // sizes["cols"] > 100
 
 
+@pytest.mark.slow
+def test_a_said_tolerance_is_the_problems(run: Run, tmp_path: Path) -> None:
+    flags = ("--size", "n=20000", "--tolerance", "0.5", "--yes")
+    made = run("problem", "new", str(TASKS), "--function", "relu", *flags)
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert "tolerance = { absolute = 0.5 }" in (tmp_path / "relu/problem.toml").read_text()
+
+
 @pytest.mark.nightly
 def test_a_function_that_never_ends_is_stopped(run: Run, tmp_path: Path) -> None:
     (tmp_path / "own.cpp").write_text(
@@ -106,7 +114,7 @@ def test_a_function_that_never_ends_is_stopped(run: Run, tmp_path: Path) -> None
 def test_a_bad_call_is_one_line_and_writes_nothing(run: Run, tmp_path: Path) -> None:
     for words, why in (
         (["nowhere.cpp", "--function", "f"], "nowhere.cpp: No such file"),
-        ([str(TASKS), "--function", "relu", "--yes"], "--yes"),
+        ([str(TASKS), "--function", "relu", "--tolerance", "x"], "--tolerance x: exact, or a"),
         (
             [str(TASKS), "--function", "relu", "--size", "n=-1"],
             "--size n=-1: give a whole",
