@@ -1,5 +1,6 @@
 """Counts a graph again from its trajectories, and compares that with what the graph has."""
 
+import re
 from collections import Counter
 from typing import cast
 
@@ -9,6 +10,7 @@ from regraph_kg.backends.store import GraphStore
 from regraph_kg.models.graph import MergePlan, Relabelled
 
 EXAMPLES = "MATCH (s:Technique)-[r:TRANSITION]->(d:Technique) RETURN r.id, s.id, d.id"
+KINDED = re.compile(r"(?:tried|verified|sum_log2_effect)_\w+").fullmatch
 ROWS = "MATCH (s:Technique)-[n:NEXT]->(d:Technique) RETURN s.id, d.id, properties(n)"
 
 
@@ -31,8 +33,8 @@ def wrong_counts(store: GraphStore) -> list[str]:
     for source, target, row in rows:
         right = counted.pop((Pair(source, target), RowKey.of(row)), Counter[str]())
         lines += [
-            f"{row['id']}: {name} is {row[name]}, not {right[name]}"
-            for name in COUNTS
-            if row[name] != right[name]
+            f"{row['id']}: {name} is {row.get(name)}, not {right[name]}"
+            for name in {*COUNTS, *right, *filter(KINDED, row)}
+            if row.get(name, 0) != right[name]
         ]
     return lines + [f"{pair.id} {key}: missing" for pair, key in counted]

@@ -18,6 +18,7 @@ from regraph_kg.models.trajectory import standing
 
 COUNTS = ("examples", "tried", "verified", "sum_log2_effect", "declined")
 """The integer properties of a NEXT row: all add up, so that any order of writers gives the same."""
+BY_KIND = ("tried", "verified", "sum_log2_effect")  # a row also has these for each kind of code
 DOUBLINGS = {"openmp": 4.0, "cuda": 10.0}  # an effect counts as so many: no one makes a mean
 SHORT = 8  # gains from here on have one decimal
 
@@ -25,16 +26,15 @@ Counts = Counter[str]  # the counts of one NEXT row, or a part of them
 
 
 class RowKey(NamedTuple):
-    """The place of a NEXT row among those of its pair: a device, a learner, a kind of code."""
+    """The place of a NEXT row among those of its pair: a device, a learner."""
 
     device: str
     learner: str | None = None  # the model that it was learned from; None: given
-    kind: str = ""
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> "RowKey":
         """The place of a NEXT with these properties."""
-        return cls(row["device"], row.get("learner"), row.get("kind") or "")
+        return cls(row["device"], row.get("learner"))
 
 
 NextRows = dict[tuple[Pair, RowKey], Counts]  # counts per NEXT row
@@ -42,8 +42,7 @@ NextRows = dict[tuple[Pair, RowKey], Counts]  # counts per NEXT row
 
 def row_id(pair: Pair, key: RowKey) -> str:
     """Id of a NEXT relationship; no two rows share one, as no name of a device has a tab."""
-    kind = f"\t\t{key.kind}" if key.kind else ""
-    return f"{pair.id} {key.device}" + ("" if key.learner is None else f"\t{key.learner}") + kind
+    return f"{pair.id} {key.device}" + ("" if key.learner is None else f"\t{key.learner}")
 
 
 def contribution(evidence: Evidence) -> NextRows:
@@ -51,7 +50,7 @@ def contribution(evidence: Evidence) -> NextRows:
     rows: NextRows = {}
 
     def row(pair: Pair, device: str | None) -> Counts:
-        key = RowKey(device or UNMEASURED, evidence.learner, evidence.kind)
+        key = RowKey(device or UNMEASURED, evidence.learner)
         return rows.setdefault((pair, key), Counter())
 
     for pair, measured in zip(evidence.pairs, evidence.measurements, strict=True):
@@ -67,6 +66,8 @@ def contribution(evidence: Evidence) -> NextRows:
     for failure, pair in evidence.failed:
         if not failure.ruled_out:
             _count(row(pair, failure.device), pair, failure.outcome)
+    for counts in rows.values() if evidence.kind else ():
+        counts.update({f"{name}_{evidence.kind}": counts[name] for name in BY_KIND})
     return {place: counts for place, counts in rows.items() if any(counts.values())}
 
 
@@ -98,7 +99,7 @@ def add(into: NextRows, rows: NextRows, sign: int = 1) -> None:
 
 def read_counts(properties: Mapping[str, Any]) -> Counts:
     """The counts of a NEXT with these properties."""
-    return Counter({name: properties[name] for name in COUNTS if properties.get(name)})
+    return Counter({name: count for name, count in properties.items() if name.startswith(COUNTS)})
 
 
 def row_properties(key: RowKey, counts: Counts) -> dict[str, Any]:
@@ -106,10 +107,10 @@ def row_properties(key: RowKey, counts: Counts) -> dict[str, Any]:
     verified, gained = counts["verified"], counts["sum_log2_effect"]
     gain = 2.0 ** (gained / verified / EFFECT_SCALE) if verified else None
     return {
+        **{name: count or None for name, count in counts.items()},
         **{name: counts[name] for name in COUNTS},
         "device": key.device,
         "learner": key.learner,
-        "kind": key.kind or None,
         "tries": f"{verified} of {counts['tried']}",
         "gain": gain and round(gain, 2 if gain < SHORT else 1),
     }
@@ -119,7 +120,7 @@ def trajectory_counts(evidence: Evidence) -> dict[str, list[Any]]:
     """A trajectory's contribution as lists on its node: a search sums its own problem's."""
     rows = contribution(evidence)
     numbers = {f"counted_{n}": [counts[n] for counts in rows.values()] for n in COUNTS}
-    places = [f"{pair.id}\t{key.device}\t{key.kind}" for pair, key in rows]
+    places = [f"{pair.id}\t{key.device}\t{evidence.kind}" for pair, key in rows]
     return {"counted": places, **numbers}
 
 
@@ -139,7 +140,7 @@ def together(rows: Mapping[RowKey, Counts], *, capped: bool = False) -> Counts:
             tried = counts["tried"]
             most = max(LEARNED_TRIES, total - tried)
             if tried > most:
-                for name in COUNTS:
+                for name in counts:
                     if name != "examples":
                         summed[name] -= counts[name] - round(counts[name] * most / tried)
     return summed
@@ -153,7 +154,7 @@ def successor(
         together({k: rows[k] for k in rows if (k.device == device) is here}, capped=True)
         for here in (True, False)
     )
-    alike = together({k: rows[k] for k in rows if kind and k.kind == kind}, capped=True)
+    alike = together(rows, capped=True) if kind else Counts()
     by: Literal["device", "other-devices", "none"] = "device"
     chosen, elsewhere = on_device, rest
     if not on_device["tried"]:
@@ -173,9 +174,9 @@ def successor(
         verified_elsewhere=elsewhere["verified"],
         sum_log2_elsewhere=elsewhere["sum_log2_effect"],
         declined=sum(n if who is None else min(n, LEARNED_TRIES) for who, n in declined.items()),
-        alike_tried=alike["tried"],
-        alike_verified=alike["verified"],
-        alike_sum_log2=alike["sum_log2_effect"],
+        alike_tried=alike[f"tried_{kind}"],
+        alike_verified=alike[f"verified_{kind}"],
+        alike_sum_log2=alike[f"sum_log2_effect_{kind}"],
     )
 
 

@@ -19,6 +19,7 @@ from regraph_kg.backends import vectors, write
 from regraph_kg.backends.bolt import OnBolt, Query
 from regraph_kg.backends.evidence import Pair
 from regraph_kg.backends.statistics import (
+    BY_KIND,
     COUNTS,
     Counts,
     RowKey,
@@ -358,9 +359,9 @@ def _without(
         # graphs of before kinds have no last part
         ends, device, kind = f"{row['counted']}\t".split("\t")[:3]
         rows_of_pair = known.get(Pair(*ends.split(" ")), {})
-        counts = rows_of_pair.get(RowKey(device, row["learner"], kind), Counts())
-        for name in COUNTS:
-            counts[name] -= row[name]
-            if name != "sum_log2_effect":
-                counts[name] = max(counts[name], 0)
+        counts = rows_of_pair.get(RowKey(device, row["learner"]), Counts())
+        counts.subtract({name: row[name] for name in COUNTS})
+        counts.subtract({f"{name}_{kind}": row[name] for name in BY_KIND if kind})
+        for name, count in counts.items():
+            counts[name] = count if name.startswith("sum_log2_effect") else max(count, 0)
     return known

@@ -217,7 +217,7 @@ def test_a_step_says_what_was_measured_and_what_it_gained() -> None:
     assert (first.effect, second.effect, second.speedup) == (2.0, 3.0, 6.0)
     assert (first.device, first.toolchain, first.evaluator) == ("cpu", "g++", "1")
     place = Pair("openmp/a", "openmp/b"), RowKey("cpu", HEADER.model)
-    rows = {(pair, key._replace(kind="")): row for (pair, key), row in statistics(found).items()}
+    rows = statistics(found)
     tally = rows[place]
     assert math.isclose(2**20 * math.log2(3), tally["sum_log2_effect"], rel_tol=1e-6)
 
