@@ -87,10 +87,10 @@ class Examiner:
     def ghost(self, bench: Bench, worker: Worker, seconds: float) -> Failure | None:
         """One more call with launches swallowed: then no kernel can have computed the answer.
 
-        A candidate that launches none at all failed at its first timed call (timing.py).
-        However else that call ends, be it in a crash, is of no interest.
+        One that launches none at all failed at its first timed call. A crash is of no interest.
         """
-        if not self.needs_kernels:
+        # without arrays to read every call has one answer, which memory of the last one still holds
+        if not (self.needs_kernels and self._problem.inputs):
             return None
         row = bench.last(worker, self._pool.content(0))
         if isinstance(row, Failure) or worker.ghost(row, seconds):
