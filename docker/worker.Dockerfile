@@ -19,8 +19,6 @@
 # --build-arg BASE=debian:bookworm-slim is enough for it (any base with apt and Python 3.11).
 # An index of your own: --build-arg PIP_INDEX_URL=...; images keep it in their history, so no
 # password in it. Whom pip is to trust besides stands in the base's own certificates.
-# A host of a Ray cluster (docs/evaluation.md: --entrypoint ray) needs a network and Ray's token: for
-# --network none take the private network of the hosts, and give RAY_AUTH_TOKEN_PATH.
 ARG BASE=nvidia/cuda:13.0.1-devel-ubuntu24.04
 FROM ${BASE}
 
@@ -35,7 +33,7 @@ ARG PIP_INDEX_URL
 ARG PIP_EXTRA_INDEX_URL
 COPY . /opt/regraph
 RUN python3 -m venv /opt/venv \
-    && /opt/venv/bin/pip install --no-cache-dir '/opt/regraph[ray]'
+    && /opt/venv/bin/pip install --no-cache-dir /opt/regraph
 
 ENV PATH=/opt/venv/bin:/usr/local/cuda/bin:/usr/bin:/bin \
     REGRAPH_CACHE_DIR=/cache \

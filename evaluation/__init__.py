@@ -9,7 +9,7 @@ worker/           the judge's side of a worker; harness/ is loaded beside the ca
 verify/           right or wrong
 timing/           how fast, and how far from the device's roof
 gpu/              the machine's facts, the GPU's health, profiles, compute-sanitizer
-hosts/            many at once: pool.py on a host, ray_hosts.py on several
+hosts/            many at once: pool.py
 checkup/          checks of a problem before a search
 doctor.py         a user's check of a machine; exploit_check.py judges exploits/
 measure.py        trajectories

@@ -1,4 +1,4 @@
-"""Interface of all judges: this process, a pool, a cluster, an earlier trace."""
+"""Interface of all judges: this process, a pool."""
 
 from typing import Protocol
 

@@ -59,10 +59,6 @@ class Settings(BaseModel):
     """What can be made again: objects, truths, peaks; on Linux ~/.cache/regraph."""
     gpu: int = Field(default=0, ge=0)
     """Which GPU judges, as CUDA counts those it may see."""
-    workers: str | None = None
-    """Ray cluster whose hosts judge: "auto", "HOST:PORT" or "ray://HOST:PORT"; None: this host.
-
-    Not from the current folder's file: who answers there gets the token, and runs code here."""
     corpus: Path | None = None
     """Folder with problems/, trajectories/, recorded/ and techniques.json; None: the shipped."""
     model: str = "recorded"
@@ -116,12 +112,6 @@ def read_settings(**flags: object) -> Settings:
         values |= layer
         origins |= dict.fromkeys(layer, origin)
     _guard_secrets(values, origins)
-    # the head of a cluster can run code as this user on every host that joins it
-    if origins.get("workers") == "folder":
-        raise BadInput(
-            f"{FILE} of this folder names workers {values['workers']!r}, who would get this user's"
-            f" token and run code here: {_trusted('workers')}"
-        )
     try:
         return Settings.model_validate(values | {"origins": origins})
     except ValidationError as error:

@@ -19,7 +19,6 @@ KNOWN = (
     "core-dumps",
     "network",
     "small-model",
-    "ray",
     "docker",
     "namespaces",
 )

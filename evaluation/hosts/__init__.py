@@ -1,1 +1,1 @@
-"""Many candidates at once: processes of one host, hosts of a Ray cluster."""
+"""Many candidates at once: processes of one host."""

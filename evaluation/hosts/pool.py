@@ -8,7 +8,6 @@ compiled. There is one such process for each GPU and one for the CPU, which uses
 with this process.
 A judge that fails on a candidate (a failure of ours) costs a try; the next try is another judge's
 where there is one, or its own in a fresh process. A candidate out of tries gets the error.
-`Judges` is what the hosts of a cluster (ray_hosts.py) share with this.
 
 Work that disturbs a measurement waits while one is alone on this host: openmp always is, cuda while
 its serial code or a final answer is timed, but for metric "device" where its judge has cores of its
@@ -25,7 +24,6 @@ import os
 import signal
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -57,10 +55,11 @@ _DEADLINE_SECONDS = 3600.0
 """After so long a judge is taken for dead: a candidate's steps have deadlines of their own, but it
 may wait for the turns of other programs' judges."""
 _PR_SET_PDEATHSIG = 1
+_TRIES = 2  # judges that a candidate may cost before it fails with their error
 
 
 class JudgeLost(ToolError):
-    """A judge's process or host ended while it had a candidate."""
+    """A judge's process ended while it had a candidate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,106 +79,13 @@ class JudgeRequest:
 
 @dataclass(eq=False, slots=True)
 class Seat:
-    """A place for one candidate at a judge; a host of a cluster has several, under one name."""
+    """A judge's place for one candidate."""
 
     judge: str
     targets: Sequence[Target]
     ask: Callable[[JudgeRequest], EvalReport]
     """Judges one. Raises `JudgeLost` where the judge died, `ToolError` where it failed."""
     busy: bool = False
-
-
-class Judges(Evaluator, ABC):
-    """Judges of several devices as one: who asks in several threads has several at work.
-
-    A context manager. `at_once`: so many callers keep it busy. `tries`: judges that a candidate may
-    cost before it fails with their error. `patience`: seconds that a candidate waits while no judge
-    at all has its target.
-    """
-
-    def __init__(self, at_once: int, tries: int = 2, patience: float = 0.0) -> None:
-        self.at_once = at_once
-        self._tries, self._patience = tries, patience
-        self._changed = threading.Condition()
-        self._seats: list[Seat] = []
-        self._stopped = False
-        self._grade: Grade | None = None  # of requests that name none; None: as their judge has it
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
-    ) -> None:
-        self.close(abandon=kind is not None)
-
-    def close(self, *, abandon: bool = False) -> None:
-        """End all judges, after what they judge unless `abandon`; idempotent.
-
-        Callers that wait get a `ToolError` then.
-        """
-        with self._changed:
-            self._stopped = True
-            self._changed.notify_all()
-            if not abandon:
-                self._changed.wait_for(lambda: not any(seat.busy for seat in self._seats))
-        self._end(abandon=abandon)
-
-    @abstractmethod
-    def _end(self, *, abandon: bool) -> None:
-        """End the judges."""
-
-    def evaluate(
-        self,
-        candidate: Candidate,
-        problem: AnyProblem,
-        *,
-        grade: Grade | None = None,
-        incumbent_seconds: float | None = None,
-    ) -> EvalReport:
-        """Ask judges until one answers. Raises `ToolError` or `BadInput`, as `Judge` does."""
-        request = JudgeRequest(candidate, problem, grade or self._grade, incumbent_seconds)
-        early, failed = self._early(request), list[str]()
-        while early is None:
-            seat = self._take(candidate.target, failed)
-            try:
-                return seat.ask(request)
-            except ToolError as error:
-                failed.append(seat.judge)
-                if len(failed) == self._tries:
-                    tries = f" ({self._tries} tries)" if self._tries > 1 else ""
-                    raise type(error)(f"{error}{tries}") from None
-            finally:
-                with self._changed:
-                    seat.busy = False
-                    self._changed.notify_all()
-        return early
-
-    def _early(self, request: JudgeRequest) -> EvalReport | None:
-        """The report of a candidate that needs no judge."""
-        del request
-        return None
-
-    def _take(self, target: Target, failed: Sequence[str]) -> Seat:
-        """A free seat, once there is one; at a judge that failed on it only where all have.
-
-        Raises `ToolError` where no judge has the target, or after the end.
-        """
-        last = time.monotonic()
-        with self._changed:
-            while not self._stopped:
-                seats = [seat for seat in self._seats if target in seat.targets]
-                able = [seat for seat in seats if seat.judge not in failed] or seats
-                free = next((seat for seat in able if not seat.busy), None)
-                if free:
-                    free.busy = True
-                    return free
-                if seats:
-                    last = time.monotonic()  # patience begins when the last judge has gone
-                elif time.monotonic() - last >= self._patience:
-                    raise ToolError(f"judges: no device for target {target}")
-                self._changed.wait(None if seats else self._patience)
-        raise ToolError("judges: they were stopped")
 
 
 class JudgeProcess:
@@ -283,9 +189,10 @@ class Quiet:
                 self._changed.notify_all()
 
 
-class JudgePool(Judges):
-    """Judges of this host's devices, a context manager; an exception ends what is under way.
+class JudgePool(Evaluator):
+    """Judges of this host's devices; who asks in several threads has several at work.
 
+    A context manager; an exception ends what is under way. `at_once`: so many callers keep it busy.
     `devices`: GPUs for cuda, "cpu" for openmp; at least one. Raises `ToolError` for a GPU that is
     not there, `BadInput` where the GPUs are not of one model: their times must not be compared.
     """
@@ -303,7 +210,10 @@ class JudgePool(Judges):
         every = frozenset(os.sched_getaffinity(0))
         self._cores = every.difference(*reserved) or every  # for compilers
         # While one is judged, as many others are compiled as there are spare cores.
-        super().__init__(len(devices) + len(self._cores))
+        self.at_once = len(devices) + len(self._cores)
+        self._changed = threading.Condition()
+        self._seats: list[Seat] = []
+        self._stopped = False
         self._grade = grade
         self._quiet = Quiet()
         self._opened: set[tuple[Device, str]] = set()
@@ -316,6 +226,73 @@ class JudgePool(Judges):
             number = 0 if device == "cpu" else device
             open_judge = partial(Judge, cache, grade=grade, limits=limits, gpu=number)
             self._seats.append(Seat(*on, partial(self._ask, device, process, open_judge)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
+    ) -> None:
+        self.close(abandon=kind is not None)
+
+    def close(self, *, abandon: bool = False) -> None:
+        """End all judges, after what they judge unless `abandon`; idempotent.
+
+        Callers that wait get a `ToolError` then.
+        """
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+            if not abandon:
+                self._changed.wait_for(lambda: not any(seat.busy for seat in self._seats))
+        for process in self._processes:
+            if abandon:
+                process.kill()
+        for process in self._processes:
+            process.end()
+        self._machine.close()
+
+    def evaluate(
+        self,
+        candidate: Candidate,
+        problem: AnyProblem,
+        *,
+        grade: Grade | None = None,
+        incumbent_seconds: float | None = None,
+    ) -> EvalReport:
+        """Ask judges until one answers. Raises `ToolError` or `BadInput`, as `Judge` does."""
+        request = JudgeRequest(candidate, problem, grade or self._grade, incumbent_seconds)
+        early, failed = self._early(request), list[str]()
+        while early is None:
+            seat = self._take(candidate.target, failed)
+            try:
+                return seat.ask(request)
+            except ToolError as error:
+                failed.append(seat.judge)
+                if len(failed) == _TRIES:
+                    raise type(error)(f"{error} ({_TRIES} tries)") from None
+            finally:
+                with self._changed:
+                    seat.busy = False
+                    self._changed.notify_all()
+        return early
+
+    def _take(self, target: Target, failed: Sequence[str]) -> Seat:
+        """A free seat, once there is one; at a judge that failed on it only where all have.
+
+        Raises `ToolError` where no judge has the target, or after the end.
+        """
+        seats = [seat for seat in self._seats if target in seat.targets]
+        if not seats:
+            raise ToolError(f"judges: no device for target {target}")
+        able = [seat for seat in seats if seat.judge not in failed] or seats
+        with self._changed:
+            self._changed.wait_for(lambda: self._stopped or not all(seat.busy for seat in able))
+            if self._stopped:
+                raise ToolError("judges: they were stopped")
+            free = next(seat for seat in able if not seat.busy)
+            free.busy = True
+            return free
 
     def _early(self, request: JudgeRequest) -> EvalReport | None:
         """The report of code that does not compile; None where it does, and is in the cache."""
@@ -342,14 +319,6 @@ class JudgePool(Judges):
 
     def hardware(self, target: Target) -> str:
         return self._machine.hardware(target)
-
-    def _end(self, *, abandon: bool) -> None:
-        for process in self._processes:
-            if abandon:
-                process.kill()
-        for process in self._processes:
-            process.end()
-        self._machine.close()
 
     def _ask(
         self,

@@ -22,7 +22,7 @@ from regraph_kg.evaluation.hosts.pool import JudgeProcess
 from regraph_kg.evaluation.problem.problem import comparable
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.judges import local_judge
+from regraph_kg.wiring.judges import open_judge
 from regraph_kg.wiring.problems import find_problem, good_problem
 
 T = TypeVar("T")
@@ -91,13 +91,13 @@ class JudgeDesk:
 
 
 @functools.cache  # in the judge's process, as everything below
-def _judge(cache: Path, gpu: int, workers: str | None) -> Judge:
+def _judge(cache: Path, gpu: int) -> Judge:
     """The process's only judge: it times a problem's serial code once."""
-    return local_judge(Settings(cache_dir=cache, gpu=gpu, workers=workers))
+    return open_judge(Settings(cache_dir=cache, gpu=gpu))
 
 
 def _opened(settings: Settings) -> Judge:
-    return _judge(settings.cache_dir, settings.gpu, settings.workers)
+    return _judge(settings.cache_dir, settings.gpu)
 
 
 def evaluate(settings: Settings, problem: str, candidate: Candidate, grade: Grade) -> EvalReport:

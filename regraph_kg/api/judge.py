@@ -18,7 +18,7 @@ from regraph_kg.evaluation.problem.problem import AnyProblem
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.models.target import USUAL, Target
 from regraph_kg.settings import Settings, read_settings
-from regraph_kg.wiring.judges import local_judge
+from regraph_kg.wiring.judges import open_judge
 from regraph_kg.wiring.problems import find_problem
 from regraph_kg.wiring.sources import code_of
 
@@ -39,7 +39,7 @@ class CodeJudge(AbstractContextManager["CodeJudge"]):
         self, settings: Settings | None = None, tell: Callable[[str], None] | None = None
     ) -> None:
         """`tell` gets a few words on the current slow work."""
-        self._judge = local_judge(settings or read_settings(), tell=tell or (lambda _: None))
+        self._judge = open_judge(settings or read_settings(), tell=tell or (lambda _: None))
         self._lock = Lock()
 
     def __exit__(self, *_: object) -> None:

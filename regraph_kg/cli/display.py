@@ -71,9 +71,6 @@ def print_summary(summary: RunSummary, rows: Mapping[str, str]) -> None:
 
 def require_good(settings: Settings, name: str) -> None:
     """Check a problem before it is used; a new result goes to stderr. `BadInput` for an error."""
-    # a cluster's hosts check their problems themselves
-    if settings.workers:
-        return
     checkup = checked(settings, name)
     if checkup.errors:
         raise BadInput(f"problem {checkup.problem}: {checkup.errors[0]}")

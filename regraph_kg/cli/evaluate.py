@@ -9,12 +9,11 @@ from regraph_kg.cli.display import require_good
 from regraph_kg.cli.parameters import Json, argument, option, print_json
 from regraph_kg.cli.progress import telling
 from regraph_kg.evaluation.compile.source_rules import rejected
-from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import comparable
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.models.target import NEEDS, USUAL, Target
 from regraph_kg.settings import read_settings
-from regraph_kg.wiring.judges import local_judge, open_judge
+from regraph_kg.wiring.judges import open_judge
 from regraph_kg.wiring.problems import find_problem
 from regraph_kg.wiring.sources import read_source
 
@@ -57,14 +56,12 @@ def evaluate(
     if not all(rejected(code.code) for code in codes):
         require_good(settings, problem)
     reports, good = list[EvalReport](), True
-    # only a judge of this process times two codes in turn
-    opened = local_judge if other else open_judge
-    with telling() as say, opened(settings, grade, say) as judge:
+    with telling() as say, open_judge(settings, grade, say) as judge:
         for path, code in zip(candidates, codes, strict=True):
             report = judge.evaluate(code, judged)
             passed = report.outcome.is_right
             comparison = None
-            if other and report.passed and isinstance(judge, Judge):
+            if other and report.passed:
                 comparison = judge.compare(code, other, judged)
             if other:
                 passed = comparison is not None and comparison.verdict == "faster"

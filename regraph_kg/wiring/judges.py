@@ -1,48 +1,36 @@
-"""Judges of this machine, a pool of them, or a cluster; the peaks of devices."""
+"""Judges of this machine, or a pool of them; the peaks of devices."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.evaluation.gpu.device import find_gpu, find_gpus
 from regraph_kg.evaluation.hosts.pool import JudgePool, devices_here
-from regraph_kg.evaluation.hosts.ray_hosts import RayJudges
 from regraph_kg.evaluation.timing.peaks import measure_peaks, peaks
 from regraph_kg.models.evaluation import Grade
 from regraph_kg.models.target import TARGETS, Target
-from regraph_kg.settings import Settings, read_settings
+from regraph_kg.settings import Settings
 from regraph_kg.wiring.shipped import nobody_hears
 
 
 def open_judge(
     settings: Settings, grade: Grade = "screening", tell: Callable[[str], None] = nobody_hears
-) -> Judge | RayJudges:
-    """The judge of this machine, or the cluster of the settings; a context manager.
-
-    `tell` gets a few words on slow work of this machine.
-    """
-    if settings.workers:
-        return RayJudges(settings.workers, cache_here, grade)
-    return local_judge(settings, grade, tell)
+) -> Judge:
+    """The judge of this machine, a context manager; `tell` gets a few words on slow work."""
+    return Judge(settings.cache_dir, grade=grade, gpu=settings.gpu, tell=tell)
 
 
 @contextmanager
 def open_judges(
     settings: Settings, target: Target, parallel: int, grade: Grade = "screening"
 ) -> Iterator[tuple[Evaluator, int]]:
-    """The judge of a search (this machine or the cluster), and the candidates it takes at once.
+    """The judge of a search, and the candidates it takes at once.
 
-    On this machine it is a pool of processes: judging needs a problem's arrays several times, and
+    It is a pool of processes: judging needs a problem's arrays several times, and
     that is no memory of the search. For several calls at once each GPU has a judge, else the
     settings' GPU has one.
     """
-    if settings.workers:
-        with open_judge(settings, grade) as judge:
-            yield judge, parallel
-        return
     devices = devices_here(target)
     if not devices:
         find_gpus()  # raises the reason
@@ -54,22 +42,6 @@ def open_judges(
 
 def know_peaks(settings: Settings, target: Target) -> None:
     """Measure the peaks of this machine's device, where they are not yet on file."""
-    if settings.workers:
-        return
     gpu = find_gpu(settings.gpu) if TARGETS[target].on_gpu else None
     if peaks(settings.cache_dir, target, gpu) is None:
         measure_peaks(settings.cache_dir, target, gpu)
-
-
-def local_judge(
-    settings: Settings, grade: Grade = "screening", tell: Callable[[str], None] = nobody_hears
-) -> Judge:
-    """The judge of this machine; a context manager."""
-    if settings.workers:
-        raise BadInput("setting workers: this is measured on one machine; unset REGRAPH_WORKERS")
-    return Judge(settings.cache_dir, grade=grade, gpu=settings.gpu, tell=tell)
-
-
-def cache_here() -> Path:
-    """The folder of compiled code on the host that runs this, by its own settings."""
-    return read_settings().cache_dir

@@ -24,7 +24,7 @@ from regraph_kg.settings import Settings
 from regraph_kg.wiring.judges import open_judges
 from regraph_kg.wiring.key import trace_key
 from regraph_kg.wiring.open_model import any_model, embedder_of, language_model
-from regraph_kg.wiring.problems import find_problem, good_problem, task_of
+from regraph_kg.wiring.problems import good_problem, task_of
 from regraph_kg.wiring.stores import open_store
 
 if TYPE_CHECKING:  # numpy comes with them
@@ -70,9 +70,7 @@ class OpenSearches:
         `graph_shown` makes a control of the world (bench).
         """
         settings = self.settings
-        # the hosts of a cluster check their problems themselves
-        find = find_problem if settings.workers else good_problem
-        problem = find(settings, choice.problem)
+        problem = good_problem(settings, choice.problem)
         with ExitStack() as stack:
             model = self.model
             if model is None:  # recorded answers are those of one problem

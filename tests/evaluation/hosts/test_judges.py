@@ -1,12 +1,15 @@
 """Several judges as one: who gets a candidate when judges fail; which reports may be compared."""
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.hosts.pool import JudgeLost, JudgeRequest, Judges, Seat
+from regraph_kg.evaluation.hosts.pool import JudgeLost, JudgePool, JudgeRequest, Seat
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.target import Target
 
@@ -31,11 +34,13 @@ def report(code: str = "", **changed: object) -> EvalReport:
     return plain.model_copy(update=changed)
 
 
-class Told(Judges):
+class Told(JudgePool):
     """Judges that do what they are told, by name."""
 
     def __init__(self, **judges: Ask) -> None:
-        super().__init__(2, tries=2)
+        self._changed, self._stopped = threading.Condition(), False
+        self._processes, self._machine = [], cast(Any, SimpleNamespace(close=lambda: None))
+        self._grade = "screening"
         self.seen: list[tuple[str, str]] = []
         self._seats = [
             Seat(name, ["openmp"], self._noting(name, ask)) for name, ask in judges.items()
@@ -53,11 +58,11 @@ class Told(Judges):
 
     toolchain = hardware = device
 
-    def _end(self, *, abandon: bool) -> None:
-        pass
+    def _early(self, request: JudgeRequest) -> None:
+        """Nothing is compiled ahead."""
 
 
-def judged(judges: Judges, code: str) -> EvalReport:
+def judged(judges: JudgePool, code: str) -> EvalReport:
     return judges.evaluate(Candidate("openmp", code), PROBLEM)
 
 
@@ -110,10 +115,20 @@ def test_a_target_that_nobody_judges_is_an_error() -> None:
 
 
 def test_the_end_is_an_error_for_who_waits() -> None:
-    judges = Told()
-    judges._patience = 600.0
-    with ThreadPoolExecutor(1) as threads:
-        waiting = threads.submit(judged, judges, "a")
+    begun, ended = threading.Event(), threading.Event()
+
+    def slow(request: JudgeRequest) -> EvalReport:
+        begun.set()
+        ended.wait(60)
+        return right(request)
+
+    judges = Told(only=slow)
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(judged, judges, "a")
+        begun.wait(60)
+        waiting = threads.submit(judged, judges, "b")
         judges.close(abandon=True)
         with pytest.raises(ToolError):
             waiting.result(60)
+        ended.set()
+        assert first.result(60).passed
