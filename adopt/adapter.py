@@ -173,7 +173,8 @@ def argument(one: Given) -> str:
     """What the user's function is given for anything but a vector of its own."""
     element, form, name = one.passed.element, one.passed.form, one.name
     if form == "scalar":
-        return f"{name}[0]" if element.in_arrays else name
+        given = f"static_cast<{element.spelled}>({name})" if element.among is not None else name
+        return f"{name}[0]" if element.in_arrays else given
     pointer = _user_pointer(one)
     if form in ("pointer", "reference"):
         return pointer if form == "pointer" else f"*{pointer}"
@@ -223,7 +224,8 @@ def _kept(result: Given | None, call: str) -> tuple[list[str], list[str]]:
     if result is None:
         return [f"{call};"], []
     if result.is_returned:
-        return [f"const auto returned = {call};"], ["return returned;"]
+        kind = result.passed.element.c  # of an enumeration its integer
+        return [f"const auto returned = static_cast<{kind}>({call});"], ["return returned;"]
     form, at = result.passed.form, _user_pointer(result)
     if form == "scalar":
         return [f"{at}[0] = {call};"], []
@@ -246,7 +248,9 @@ def wrapper(plain: Plain, sizes: Mapping[str, str], extents: Mapping[str, str]) 
         arguments.append(argument)
     result, takes = plain.result, ""
     if result and result.is_returned:
-        takes, after = f"const auto {result.name} = ", [*after, f"return {result.name};"]
+        back = f"static_cast<{result.passed.element.spelled}>({result.name})"
+        back = back if result.passed.element.among is not None else result.name
+        takes, after = f"const auto {result.name} = ", [*after, f"return {back};"]
     elif result:
         lines, argument, ends = _outward(result, {})
         before += [_variable(result, extents.get(result.name, "")), *lines]
@@ -263,7 +267,7 @@ def _outward(one: Given, extents: Mapping[str, str]) -> tuple[list[str], str, li
     element, form, name = one.passed.element, one.passed.form, one.name
     const = "" if one.writes else "const "
     if not one.is_array:
-        return [], name, []
+        return [], f"static_cast<{element.c}>({name})" if element.among is not None else name, []
     sets = one.sized or (one.counted and not one.reads)
     before = [f"{name}.resize({extents[name]});"] if sets and name in extents else []
     after = [f"{name}.resize({counter(name)});"] if one.counted else []

@@ -110,8 +110,15 @@ class Draft:
         return tuple(map(self._sized, shape))
 
     def _said(self, key: str) -> tuple[str, ...]:
-        """What somebody said the shape is; () where nobody did."""
-        return self.said.shapes.get(key or self._result, ())
+        """What somebody said the shape is, without the lanes; () where nobody did."""
+        said, lanes = self.said.shapes.get(key or self._result, ()), self._lanes(key)
+        is_whole = lanes and len(said) > len(lanes) and said[-len(lanes) :] == lanes
+        return said[: -len(lanes)] if is_whole else said
+
+    def _lanes(self, key: str) -> tuple[str, ...]:
+        """Extents of an array's elements, which are arrays themselves."""
+        one = self.read.passed.get(key) or self.read.returned
+        return tuple(map(str, one.element.lanes)) if one else ()
 
     def _sized(self, text: str) -> str:
         """With names of sizes for those of lengths."""
@@ -197,7 +204,8 @@ class Draft:
         result = self.result
         if result and not result.is_returned:
             told = {"name": result.name, **_typed(result.passed.element), "role": "out"}
-            listed.append(told | {"shape": list(self.shape(result.name))})
+            shape = [*self.shape(result.name), *self._lanes("")]
+            listed.append(told | {"shape": shape})
         arrays = self.read.watched.arrays.items()
         counts = [name or self._result for name, seen in arrays if seen.counted]
         for told in (one for one in listed if one["name"] in counts):
@@ -218,11 +226,14 @@ class Draft:
             return told | {"role": "in", "value": self._scalar(name, one)}
         role = "in" if one.form == "scalar" else self.role(name)
         shape = ("1",) if one.form == "scalar" else self.shape(name)
-        told |= {"role": role, "shape": list(shape)}
+        told |= {"role": role, "shape": [*shape, *self._lanes(name)]}
         return told if role == "out" else told | self._values(name, one)
 
     def _scalar(self, name: str, one: Passed) -> float | int:
         said = self.said.values.get(name)
+        if among := one.element.among:
+            text = said[0] if said else self.read.function.default(name)
+            return among.get(text.rpartition("::")[2], next(iter(among.values())))
         if said is None:
             return 0 if name in self.read.watched.places else self._usual[name]
         value = number(one.element, said[0])
@@ -253,6 +264,8 @@ class Draft:
         if looked and self.names.index(name) % 2 and "values" in told:
             first, *others = told["values"]  # what one array holds another one often lacks
             told["values"] = [first, *reversed(others)]
+        if among := one.element.among:
+            told = {"range": [min(among.values()), max(among.values())]}
         if kinds := [kind for kind in self.said.values.get(name, ()) if ".." not in kind]:
             told["values"] = kinds
         elif one.form != "scalar":

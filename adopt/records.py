@@ -44,10 +44,13 @@ Number = Callable[[str], Type]  # the type of a number by its spelling; raises `
 
 
 def records(source: CodeFile) -> dict[str, Node]:
-    """Definitions of structs and classes by their names; `typedef struct {} P` by that one."""
+    """Definitions of structs, classes and enumerations; `typedef struct {} P` by that name."""
     found: dict[str, Node] = {}
     for node in source.outline:
-        if node.type in CLASSES and node.child_by_field_name("body") is not None:
+        if (
+            node.type in {*CLASSES, "enum_specifier"}
+            and node.child_by_field_name("body") is not None
+        ):
             above = node.parent
             is_typedef = above is not None and above.type == "type_definition"
             name = node.child_by_field_name("name")

@@ -6,15 +6,16 @@ Not covered: types of other files; `auto`, classes, pointers to pointers: refuse
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tree_sitter import Node
 
 from regraph_kg.adopt.records import PlainStruct, record, records
-from regraph_kg.cpp.functions import CodeFile, declared_name, split
+from regraph_kg.cpp.functions import CodeFile, declared_name, scope_of, split
 from regraph_kg.cpp.syntax import walk
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.problem.expression import size_of
 from regraph_kg.evaluation.problem.types import C_TYPES, Type, is_inexact, is_whole
 
 Form = Literal["scalar", "reference", "pointer", "rows", "vector", "span", "array", "bounded"]
@@ -36,6 +37,8 @@ _DEFINED = {
     "alias_declaration": ("name", "type"),
     "preproc_def": ("name", "value"),
     "type_definition": ("declarator", "type"),
+    "enumerator": ("name", "value"),
+    "field_declaration": ("declarator", "default_value"),
     "init_declarator": ("declarator", "value"),
 }
 """Fields of what defines a name."""
@@ -48,6 +51,8 @@ class Element:
     type: Type
     spelled: str  # the type in the user's words: `size_t`, `std::complex<float>`, `geo::Point`
     record: PlainStruct | None = None  # the struct of a type "struct"
+    lanes: tuple[int, ...] = ()  # of an element that is a std::array of numbers: its extents
+    among: Mapping[str, int] | None = None  # of an enumeration: its values
 
     @property
     def c(self) -> str:
@@ -89,7 +94,8 @@ class Passed:
     @property
     def counts(self) -> bool:
         """Whether it is an integer, of which extents are made."""
-        return self.form == "scalar" and is_whole(self.element.type)
+        is_number = self.element.among is None
+        return self.form == "scalar" and is_number and is_whole(self.element.type)
 
 
 class Names:
@@ -112,10 +118,14 @@ class Names:
 
     def number(self, text: str) -> int | None:
         """An integer literal's value, or a constant's."""
-        said = re.sub(r"(?<=\d)[uUlLzZ]+$", "", self.resolve(text.strip()).replace("'", ""))
+        said = self.resolve(text.strip().rpartition("::")[2]).replace("'", "")
+        if re.fullmatch(r"0[xXbB]?\w+|\d+[uUlLzZ]*", said):
+            return int(said.rstrip("uUlLzZ"), 0)
+        words = set(re.findall(r"[A-Za-z_]\w*", said)) - {said, text}
+        known = {word: value for word in words if (value := self.number(word)) is not None}
         try:
-            return int(said, 0)
-        except ValueError:
+            return size_of(said.replace("/", "//"), known)
+        except (ArithmeticError, KeyError, TypeError, ValueError):
             return None
 
 
@@ -124,8 +134,8 @@ def _defined(source: CodeFile, node: Node) -> tuple[str, str] | None:
     name, said = (node.child_by_field_name(field) for field in _DEFINED.get(node.type, ("", "")))
     if name is None or said is None or said.child_by_field_name("body") is not None:
         return None  # `typedef struct {...} P`: a type of its own
-    above = node.parent
-    if node.type == "init_declarator" and above is not None:
+    above = node.parent if node.type == "init_declarator" else node
+    if above is not None and node.type in ("init_declarator", "field_declaration"):
         words = {source.text(child) for child in above.children}
         is_declared = above.type in ("declaration", "field_declaration")
         if not (is_declared and {"const", "constexpr"} & words):
@@ -181,9 +191,10 @@ class Types:
         const, base, inner = self._base(text, layers)
         if inner is not None:
             return self._holder(base, inner, const, layers)
+        element, fixed = self._element(base), tuple(b for b in bounds[1:] if b is not None)
         if layers == ["[]", "*"]:  # T (*rows)[N]
             layers, bounds = ["[]"], [None, *bounds]
-        element, fixed = self._element(base), tuple(b for b in bounds[1:] if b is not None)
+            fixed = tuple(b for b in bounds[1:] if b is not None)
         if layers.count("*") + ("[]" in layers) > 1:
             raise BadInput("a pointer to pointers; pass one array of all rows")
         if "&&" in layers or ("&" in layers and "*" in layers):
@@ -201,10 +212,12 @@ class Types:
         return Passed("scalar", element, const=True, by_value=True)
 
     def _holder(self, base: str, inner: list[str], const: bool, layers: list[str]) -> Passed:
+        if base == "array" and layers in (["*"], ["[]"]):
+            return Passed("pointer", self._element(f"array<{','.join(inner)}>"), const)
         if "*" in layers or "[]" in layers or "&&" in layers:
             raise BadInput(f"a pointer to std::{base}; pass a reference")
         held = _bare(self._names.resolve(inner[0]))
-        if re.match(r"(std::)?(vector|array|span|string)\b", held):
+        if re.match(r"(std::)?(vector|span|string)\b", held):
             raise BadInput(
                 f"std::{base} of {inner[0]}: not one array of numbers; pass all rows in one"
             )
@@ -246,7 +259,18 @@ class Types:
             if part.type not in _COMPLEX:
                 raise BadInput(f"{text}; complex numbers of float or double only")
             return Element(_COMPLEX[part.type], f"std::complex<{part.spelled}>")
+        rows = re.fullmatch(r"(?:std::)?array<(.*)>", text)
+        if rows:
+            inner, count = split(rows[1])
+            one, length = self._element(inner), self._names.number(count)
+            if length is None or one.record:
+                raise BadInput(f"{text}: an array of structs, or of a length that this file lacks")
+            return replace(
+                one, spelled=f"std::array<{one.spelled}, {length}>", lanes=(length, *one.lanes)
+            )
         name = text.rpartition("::")[2]
+        if name in self._records and self._records[name].type == "enum_specifier":
+            return self._enumeration(name, self._records[name])
         if name in self._records:
             found = record(
                 self._source, name, self._records[name], lambda text: self._element(text).type
@@ -259,6 +283,20 @@ class Types:
             return Element(_KNOWN[plain], plain if is_c else text)
         raise BadInput(_reason(text))
 
+    def _enumeration(self, name: str, node: Node) -> Element:
+        """An enumeration: an integer that is one of a few."""
+        base, body = node.child_by_field_name("base"), node.child_by_field_name("body")
+        kind = self._element(self._source.text(base)).type if base is not None else "int32"
+        among, value = dict[str, int](), -1
+        for one in body.named_children if body is not None else ():
+            said = one.child_by_field_name("value")
+            text = self._source.text(one.child_by_field_name("name") or one)
+            known = self._names.number(self._source.text(said)) if said is not None else value + 1
+            if one.type == "enumerator" and known is not None:
+                among[text] = value = known
+        qualified = "::".join((*scope_of(self._source, node), name))
+        return Element(kind, qualified, among=among)
+
 
 def _reason(text: str) -> str:
     if text in ("half", "__half", "__fp16", "std::float16_t", "long double"):
@@ -269,13 +307,15 @@ def _reason(text: str) -> str:
         return "void* says nothing of what it holds; give the element's type"
     return (
         f"{text} is no number, and no plain struct that this file or a header beside it defines;"
-        " pass plain arrays, of an enum an int, or name the template's instance as 'f<float>'"
+        " pass plain arrays, or name the template's instance as 'f<float>'"
     )
 
 
 def _bare(text: str) -> str:
     """With single spaces, none around signs."""
-    text = re.sub(r"\b(volatile|register|typename|struct|constexpr|inline|static)\b", " ", text)
+    text = re.sub(
+        r"\b(volatile|register|typename|struct|enum|class|constexpr|inline|static)\b", " ", text
+    )
     return re.sub(r"\s*([<>,:*&])\s*", r"\1", re.sub(r"\s+", " ", text)).strip()
 
 
