@@ -130,7 +130,7 @@ def wrong(output: Array, truth: Array, tolerance: Array | float, *, nan_fails: b
 
     `truth` is of fp64. NaN is off, unless the truth has it; without `nan_fails` it is not.
     """
-    output, truth = np.ascontiguousarray(output), np.ascontiguousarray(truth)
+    output, truth = np.ascontiguousarray(output), np.ascontiguousarray(truth, np.float64)
     allowed = np.asarray(tolerance, np.float64)
     if allowed.ndim:
         allowed = np.ascontiguousarray(np.broadcast_to(allowed, truth.shape))
