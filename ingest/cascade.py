@@ -137,9 +137,14 @@ class Cascade:
 
 
 def by_code(
-    labels: Labels, trajectory: Trajectory, known: Mapping[str, Technique], read: CodeReader
+    labels: Labels,
+    trajectory: Trajectory,
+    known: Mapping[str, Technique],
+    read: CodeReader,
+    *,
+    given: bool,
 ) -> Labels:
-    """The labels of a trajectory, as its code has them: a given id is a name like any other.
+    """The labels of a trajectory, as its code has them; a `given` id is read like any other name.
 
     A step whose code contradicts its name counts for the technique of its code and keeps the name
     as its label; so does a step with a new name whose code shows one known technique.
@@ -148,6 +153,8 @@ def by_code(
     steps = list(labels.steps)
     codes = [trajectory.serial, *(step.code for step in trajectory.steps)]
     for place, label in enumerate(labels.steps):
+        if label.stage == "given" and not given:
+            continue
         before, after = codes[place], codes[place + 1]
         deed = read(known.get(label.technique), before, after, techniques)
         if deed.technique is not None:

@@ -27,6 +27,7 @@ from regraph_kg.search.fit.applied import deed
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.names import open_cascade, read_vocabulary
 from regraph_kg.wiring.open_model import embedder_of
+from regraph_kg.wiring.shipped import starter_files
 from regraph_kg.wiring.stores import open_store
 
 if TYPE_CHECKING:  # only wiring knows a store
@@ -117,7 +118,7 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
         store.add_techniques(cascade.vocabulary.curated)
         done, total = 0, sum(file.stat().st_size for file in files)
         for file in files:
-            portions = _portions(file, cascade, code_reader(source.level))
+            portions = _portions(settings, file, cascade, code_reader(source.level))
             work = WorkDone("ingest", done, total)
             yield from _merge(file, portions, store, work, ingested)
             done += file.stat().st_size
@@ -132,7 +133,7 @@ def read_names(settings: Settings, source: IngestSource) -> Story[list[NameVerdi
         cascade = yield from _cascade(settings, source, files, store)
         reader = code_reader(source.level)
         for file in files:
-            for _, portion in _portions(file, cascade, reader):
+            for _, portion in _portions(settings, file, cascade, reader):
                 for plan in portion.plans:
                     made.update((one.id, one) for one in plan.new)
                     labels = (*plan.labels, *plan.failed_labels)
@@ -231,11 +232,12 @@ def _cascade(
 
 
 def _portions(
-    file: Path, cascade: Cascade, reader: CodeReader | None
+    settings: Settings, file: Path, cascade: Cascade, reader: CodeReader | None
 ) -> Iterator[tuple[int, pipeline.Portion]]:
     """The file's portions, each with the byte after it."""
     with file.open("rb") as stream:
-        for portion in pipeline.portions(read_file(stream), cascade, read=reader):
+        given = file not in starter_files(settings)
+        for portion in pipeline.portions(read_file(stream), cascade, read=reader, given=given):
             yield stream.tell(), portion
 
 

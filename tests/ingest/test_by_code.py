@@ -46,7 +46,7 @@ def steps(*taken: tuple[str, str], **fields: Any) -> Trajectory:
 
 def read(trajectory: Trajectory) -> Labels:
     labels = lexical(KNOWN).relabel(trajectory)
-    return by_code(labels, trajectory, KNOWN.known, deed)
+    return by_code(labels, trajectory, KNOWN.known, deed, given=True)
 
 
 def test_a_step_counts_for_what_it_did_and_keeps_its_name() -> None:
