@@ -96,6 +96,7 @@ def test_leaving_early_with_exit_code_0_is_a_crash(scaled: Scaled, before: str, 
     assert "exit code 0" in report.diagnosis
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the mode is read on x86-64 only")
 def test_the_mode_of_floating_point_numbers_must_be_put_back(scaled: Scaled) -> None:
     flush = "const unsigned mode = _mm_getcsr(); _mm_setcsr(mode | 0x8040);"

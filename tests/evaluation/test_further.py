@@ -184,6 +184,7 @@ def test_large_values_are_left_out_where_the_serial_code_rounds_by_more_than_a_n
         assert (desks(absolute).fault(code) is None) == passes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", ["__builtin_trap();", "for (;;) y[0] = 1;"])
 def test_what_the_serial_code_does_not_stand_is_asked_of_nobody(
     desks: Callable[..., Desk], problem_folder: Callable[..., Path], limit: str
@@ -195,6 +196,7 @@ def test_what_the_serial_code_does_not_stand_is_asked_of_nobody(
     assert desk.fault(scale_source(f"if (n > 2000) n -= 1;\n{RIGHT}")) is not None
 
 
+@pytest.mark.slow  # both take 6 s: what they show is seldom touched
 @pytest.mark.parametrize("share", [1 / 4, 100])
 def test_altered_values_are_asked_of_nobody_where_the_serial_code_rounds_much(
     desks: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch, share: float

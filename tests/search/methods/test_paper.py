@@ -103,6 +103,7 @@ def test_the_rollout_policy_prefers_the_mean_and_pays_for_traversals() -> None:
     assert record.steps[1].technique == "openmp/b"
 
 
+@pytest.mark.slow
 def test_a_rollout_takes_any_step_with_probability_epsilon() -> None:
     graph = {"start": ["a"], "a": ["a", "b", "c", "d"]}
     toy = Toy(graph, lambda key: fenced(code(0.1, key)))
