@@ -14,6 +14,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.ingest.cascade import Cascade, CodeReader, by_code
 from regraph_kg.ingest.plan import plan
 from regraph_kg.ingest.read import Accepted, Rejected
+from regraph_kg.models.evaluation import MOST_SPEEDUP
 from regraph_kg.models.graph import MergeCounts, MergePlan
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.models.trajectory import Measurement, RooflinePosition, Trajectory
@@ -22,7 +23,7 @@ if TYPE_CHECKING:  # only wiring knows a store
     from regraph_kg.backends.store import GraphStore
 
 MOST_EFFECT = 2**16  # 13,100 times as fast was measured
-MOST_SHARE = 1.5  # of a measured peak, which may be a little low
+MOST_SHARE = 1.5  # of the measured rate of memory, which may be a little low
 BATCH_LINES = 200
 BATCH_BYTES = 8 * 2**20  # a batch ends with the line that reaches either
 
@@ -64,10 +65,10 @@ class Portion:
 
 
 def _is_beyond(measured: Measurement) -> bool:
-    most = max(measured.before_seconds or 0.0, measured.serial_seconds or 0.0)
-    roof = measured.roofline or RooflinePosition()
-    faster = most > MOST_EFFECT * (measured.seconds or math.inf)
-    return faster or max(roof.memory, roof.compute) > MOST_SHARE
+    seconds, roof = measured.seconds or math.inf, measured.roofline or RooflinePosition()
+    faster = (measured.before_seconds or 0.0) > MOST_EFFECT * seconds
+    faster |= (measured.serial_seconds or 0.0) > MOST_SPEEDUP * seconds
+    return faster or roof.memory > MOST_SHARE  # tensor cores pass the peak of arithmetic
 
 
 def read_vocabulary(store: "GraphStore", curated: Sequence[Technique]) -> Vocabulary:

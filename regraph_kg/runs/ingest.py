@@ -260,7 +260,7 @@ def _merge(
         totals = f"{ingested.added} added, {ingested.known} known, {ingested.rejected} rejected"
         yield replace(work, done=work.done + end, text=f"{file.name}: {totals}")
     if beyond:
-        claim = f"over {pipeline.MOST_EFFECT:,}x, or beyond its peak: kept as claims"
+        claim = f"over {pipeline.MOST_EFFECT:,}x, or beyond its memory: kept as claims"
         yield replace(work, line=f"{file}: {beyond} figures that no device gives ({claim})")
     head = first[0].line.data if ingested.good == good else b""
     text = head == b"{" or head[:1] not in (b"", b"{")
