@@ -1,5 +1,6 @@
 """`regraph problem`: a function of a user's file becomes a problem; problems are checked."""
 
+import math
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -241,10 +242,15 @@ def _answers(*said: Sequence[str]) -> Said:
 
 
 def _tolerance(text: str | None) -> Any:
+    if text in (None, "exact"):
+        return text
     try:
-        return text if text in (None, "exact") else {"absolute": float(text)}
+        number = float(text or "")
     except ValueError:
-        raise BadInput(f"--tolerance {text}: exact, or a number") from None
+        number = 0.0
+    if not 0 < number < math.inf:
+        raise BadInput(f"--tolerance {text}: exact, or a number above 0")
+    return {"absolute": number}
 
 
 def _pairs(option: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -114,7 +114,10 @@ def test_a_function_that_never_ends_is_stopped(run: Run, tmp_path: Path) -> None
 def test_a_bad_call_is_one_line_and_writes_nothing(run: Run, tmp_path: Path) -> None:
     for words, why in (
         (["nowhere.cpp", "--function", "f"], "nowhere.cpp: No such file"),
-        ([str(TASKS), "--function", "relu", "--tolerance", "x"], "--tolerance x: exact, or a"),
+        *(
+            ([str(TASKS), "--function", "relu", f"--tolerance={text}"], f"{text}: exact, or a")
+            for text in ("x", "0", "-1", "nan", "inf")
+        ),
         (
             [str(TASKS), "--function", "relu", "--size", "n=-1"],
             "--size n=-1: give a whole",
