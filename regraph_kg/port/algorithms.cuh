@@ -83,6 +83,71 @@ __device__ void std_inclusive_scan(In first, In last, T* out, Op op, U sum) {
     for (; first != last; ++first) *out++ = sum = op(sum, *first);
 }
 
+//: partial_sum
+template <class In, class T>
+__device__ void std_partial_sum(In first, In last, T* out) {
+    if (first == last) return;
+    T sum = *first;
+    for (*out = sum; ++first != last;) *++out = sum = sum + *first;
+}
+
+//: count_if
+template <class In, class Op>
+__device__ ptrdiff_t std_count_if(In first, In last, Op op) {
+    ptrdiff_t found = 0;
+    for (; first != last; ++first) found += op(*first) ? 1 : 0;
+    return found;
+}
+
+//: count
+template <class In, class T>
+__device__ ptrdiff_t std_count(In first, In last, const T& value) {
+    ptrdiff_t found = 0;
+    for (; first != last; ++first) found += *first == value ? 1 : 0;
+    return found;
+}
+
+//: min_element
+template <class In>
+__device__ In std_min_element(In first, In last) {
+    In least = first;
+    for (; first != last; ++first) least = *first < *least ? first : least;
+    return least;
+}
+
+//: max_element
+template <class In>
+__device__ In std_max_element(In first, In last) {
+    In most = first;
+    for (; first != last; ++first) most = *most < *first ? first : most;
+    return most;
+}
+
+//: inner_product
+template <class In, class In2, class T>
+__device__ T std_inner_product(In first, In last, In2 second, T sum) {
+    for (; first != last; ++first, ++second) sum = sum + *first * *second;
+    return sum;
+}
+
+//: iota
+template <class Out, class T>
+__device__ void std_iota(Out first, Out last, T value) {
+    for (; first != last; ++first) *first = value++;
+}
+
+//: fill_n
+template <class Out, class N, class T>
+__device__ void std_fill_n(Out first, N count, const T& value) {
+    for (N at = 0; at < count; ++at) first[at] = value;
+}
+
+//: clamp
+template <class T>
+__host__ __device__ constexpr T std_clamp(T value, T low, T high) {
+    return value < low ? low : high < value ? high : value;
+}
+
 //: transform
 template <class In, class Out, class Op>
 __device__ void std_transform(In first, In last, Out out, Op op) {
@@ -119,4 +184,22 @@ __device__ void std_swap(T& a, T& b) {
     T kept = a;
     a = b;
     b = kept;
+}
+
+//: combine
+template <class Word, class T, class Op>
+__device__ void combine(T* place, T value, Op op) {  // with values of other threads
+    Word* word = reinterpret_cast<Word*>(place);
+    Word seen = *reinterpret_cast<volatile Word*>(place);
+    for (;;) {
+        T old;
+        memcpy(&old, &seen, sizeof(T));
+        const T made = op(old, value);
+        if (made == old) return;
+        Word next = 0;
+        memcpy(&next, &made, sizeof(T));
+        const Word now = atomicCAS(word, seen, next);
+        if (now == seen) return;
+        seen = now;
+    }
 }

@@ -74,7 +74,7 @@ class Changes:
         name = re.findall(r"\w*$", called.partition("<")[0])[0]
         signatures = [take for take in self._takes.get(name, ()) if len(take) >= count]
         if not signatures or called.startswith("std::"):
-            return name in BY_VALUE or name in NUMBERS
+            return name in BY_VALUE or name in NUMBERS or name.endswith("_cast")
         return all(signature[place] for signature in signatures)
 
 

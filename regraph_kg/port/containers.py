@@ -1,41 +1,43 @@
 """Vectors, spans and arrays as pointers and lengths, in the functions that a port keeps.
 
 A parameter becomes a pointer, and a length if the function uses it. A vector that the work
-declares becomes memory that `launch` allocates.
-Not covered: vectors that grow, that are made in a loop, or that hold vectors.
+declares becomes a local array of a length that the host computes (order.py makes it memory).
+Not covered: vectors that grow, or that hold vectors.
 """
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
-from regraph_kg.cpp.functions import Function, declared_name, parsed
+from regraph_kg.cpp.functions import Function, declared_name, split
 from regraph_kg.cpp.syntax import walk
-from regraph_kg.port.changes import Changes
-from regraph_kg.port.host import (
-    declared,
-    flat,
-    is_computable,
-    is_plain,
-    needed,
-    words_of,
-)
+from regraph_kg.port.host import flat
 from regraph_kg.port.names import UnportableError, fresh, is_number
 from regraph_kg.port.work import Container, Work, container_of
 
+_LOCAL = re.compile(r"(?:const )?(?:std::)?(vector|array)<(.+)>")
+_MADE = {"declaration", "expression_statement"}
+_SWAPPED = re.compile(r"(?:std::|std_)?swap\((\w+), (\w+)\);|(\w+)\.swap\((\w+)\);")
+
 
 @dataclass(frozen=True, slots=True)
-class Scratch:
-    """Memory for a vector that the work declares, or for the one that it returns."""
+class Vector:
+    """A vector or array that the work declares, as C++ of the device."""
 
     name: str
     element: str
-    length: str  # C++ over the work's parameters and constants
-    value: Node | str | None  # the first value of each element, with `at` for its index; None for 0
+    length: str
+    first: str  # what sets its elements
     is_result: bool = False
+
+    @property
+    def text(self) -> str:
+        """Its declaration in the port; `launch` has the memory of the result."""
+        memory = "" if self.is_result else f"{self.element} {self.name}[{self.length}];"
+        return " ".join(part for part in (memory, self.first) if part)
 
 
 @dataclass(slots=True)
@@ -46,11 +48,11 @@ class FunctionContainers:
     parameters: dict[str, Container] = field(default_factory=dict)
     lengths: dict[str, str] = field(default_factory=dict)  # container -> its length in C++
     sized: set[str] = field(default_factory=set)  # containers whose lengths are passed too
-    scratch: list[Scratch] = field(default_factory=list)
-    vectors: dict[int, list[Scratch]] = field(default_factory=dict)
-    """Offset of a declaration -> the vectors that it declares."""
-    constants: list[Node] = field(default_factory=list)
-    """Declarations that the lengths of its vectors need."""
+    vectors: dict[int, str] = field(default_factory=dict)
+    """Offset of a declaration of vectors -> its text in the port."""
+    result: str = ""  # the vector that it returns
+    elements: dict[str, str] = field(default_factory=dict)  # container -> type of its elements
+    written: dict[str, str] = field(default_factory=dict)  # vector -> its length as declared
 
     def declarations(self, constants: Collection[str]) -> list[tuple[str, str]]:
         """Names and declarations of its parameters in the port."""
@@ -63,8 +65,8 @@ class FunctionContainers:
                 continue
             const = "const " if container.const or name in constants else ""
             result += self._pointer(name, f"{const}{container.element}")
-        for scratch in self.scratch:
-            result += self._pointer(scratch.name, scratch.element)
+        if self.result:
+            result.append((self.result, f"{self.elements[self.result]}* {self.result}"))
         return result
 
     def _pointer(self, name: str, element: str) -> list[tuple[str, str]]:
@@ -85,7 +87,7 @@ class Containers:
             if function.name in self.owners:
                 raise UnportableError(f"two functions have the name {function.name}")
             self.owners[function.name] = self._parameters(function)
-        self._find_scratch(self.owners[work.function.name])
+        self._find_vectors(self.owners[work.function.name])
         while sum(self._require_lengths(owner) for owner in self.owners.values()):
             pass
 
@@ -97,94 +99,145 @@ class Containers:
                 name = declared_name(function.source, node)
                 owner.parameters[name] = container
                 owner.lengths[name] = container.fixed or self._size(name)
+                owner.elements[name] = container.element
         return owner
 
     def _size(self, name: str) -> str:
         return fresh(f"{name}_size", self._taken)
 
-    def _find_scratch(self, owner: FunctionContainers) -> None:
-        """Note the vectors that the work declares in its outermost block."""
-        source = owner.function.source
-        returned = self._returned(owner.function)
-        for node in owner.function.body.named_children:
-            kind = node.child_by_field_name("type")
-            text = source.text(kind) if kind and node.type == "declaration" else ""
-            if not text.startswith("std::vector<"):
+    def _find_vectors(self, owner: FunctionContainers) -> None:
+        """Note the vectors and arrays of the library that the work declares."""
+        source, returned = owner.function.source, self._returned(owner.function)
+        for node in walk(owner.function.body):
+            kind = node.child_by_field_name("type") if node.type == "declaration" else None
+            match = _LOCAL.fullmatch(source.text(kind)) if kind is not None else None
+            if match is None:
                 continue
-            if "std::vector" in text[1:]:
-                raise UnportableError(f"{flat(source, node)[:40]} ..: a vector of vectors")
-            owner.vectors[node.start_byte] = []
-            for declarator in node.children_by_field_name("declarator"):
-                vector = self._scratch(owner, node, text[12:-1], declarator)
-                if vector is None:
-                    raise UnportableError(
-                        f"{flat(source, node)[:60]}: a vector of a length that is not told there"
-                    )
-                owner.lengths[vector.name] = self._size(vector.name)
-                owner.scratch.append(replace(vector, is_result=vector.name == returned))
-                owner.vectors[node.start_byte].append(owner.scratch[-1])
-                if vector.value is not None:
-                    owner.sized.add(vector.name)
+            if "vector" in match[2] or any(
+                "[" in source.text(n).split("=")[0].split("(")[0]
+                for n in node.children_by_field_name("declarator")
+            ):
+                raise UnportableError(
+                    f"line {source.line(node)}: {flat(source, node)[:40]} ..: a vector of vectors;"
+                    " one vector of all rows can be ported"
+                )
+            texts = [
+                self._vector(owner, node, match, declarator, returned)
+                for declarator in node.children_by_field_name("declarator")
+            ]
+            owner.vectors[node.start_byte] = " ".join(filter(None, texts))
+        if returned and returned not in owner.elements:
+            raise UnportableError(f"{owner.function.name} returns what it did not declare")
+        owner.result = returned
 
-    def _scratch(
-        self, owner: FunctionContainers, node: Node, element: str, declarator: Node
-    ) -> Scratch | None:
-        """The vector of a declaration; None where its length is unknown."""
-        source, name = owner.function.source, declarator.child_by_field_name("declarator")
-        value = declarator.child_by_field_name("value") or declarator.child_by_field_name(
+    def _vector(
+        self,
+        owner: FunctionContainers,
+        node: Node,
+        kind: re.Match[str],
+        declarator: Node,
+        returned: str,
+    ) -> str:
+        """The text for one vector. Raises `UnportableError` where its length is unknown."""
+        source, name = owner.function.source, _declared_name(owner.function, declarator)
+        element, *extent = split(kind[2])
+        owner.elements[name] = element
+        owner.lengths[name] = extent[0] if extent else self._size(name)
+        made = declarator.child_by_field_name("value") or declarator.child_by_field_name(
             "parameters"  # `t(n)` may be read as a function's declaration
         )
-        if name is None or value is None:
-            return None
-        is_call = value.type in ("argument_list", "parameter_list")
-        items = [n for n in (value.named_children if is_call else [value]) if n.type != "comment"]
-        first = flat(source, items[0]) if items else ""
-        if first in owner.lengths and len(items) == 1:
-            lengths = {vector.name: vector.length for vector in owner.scratch}
-            length = lengths.get(first, f"{first}.size()")
-            return Scratch(source.text(name), element, length, f"{first}[{self._at}]")
-        if not is_call or not 1 <= len(items) <= 2 or not self._is_computable(owner, node, first):  # noqa: PLR2004
-            return None
-        zero = None if is_number(element) else f"{element}()"
-        return Scratch(source.text(name), element, first, items[1] if items[1:] else zero)
+        is_list = made is not None and made.type == "initializer_list"
+        items = [made] if made is not None else []
+        if made is not None and (is_list or made.type in ("argument_list", "parameter_list")):
+            items = [n for n in made.named_children if n.type != "comment"]
+        texts = [self._of_device(owner, flat(source, item)) for item in items]
+        if not texts and not extent and made is None:
+            later = self._sized_later(owner, node, name)
+            if later is not None:
+                texts, at = later
+                owner.vectors[at] = self._made(owner, name, texts, returned, is_list=False)
+                return ""
+        if not texts and not extent:
+            raise UnportableError(
+                f"line {source.line(node)}: {flat(source, node)[:60]}: a vector of a length that"
+                " is not told there"
+            )
+        return self._made(owner, name, texts, returned, is_list=is_list)
 
-    def _is_computable(self, owner: FunctionContainers, vector: Node, length: str) -> bool:
-        """Whether the host can compute a vector's length; notes the constants it needs."""
-        source = owner.function.source
-        before = [n for n in owner.function.body.named_children if n.end_byte <= vector.start_byte]
-        expression = parsed(source.path, f"auto told = ({length});".encode())
-        changes, words = Changes(source), words_of(expression, expression.tree.root_node) - {"told"}
-        locals_ = [
-            n for n in before if n.type == "declaration" and n.start_byte not in owner.vectors
-        ]
-        constants = needed(source, locals_, words, owner.lengths)
-        if constants is None or not is_computable(
-            expression, expression.tree.root_node, owner.lengths
-        ):
-            return False
-        changed = {source.text(target) for node in before for target in changes.changed_by(node)}
-        changed |= {n for node in constants for n in declared(source, node)} & {
-            source.text(target) for target in changes.changed_by(owner.function.body)
-        }
-        pointers = {  # parameters that are pointers
-            declared_name(source, node)
-            for node in owner.function.parameters
-            if re.search(r"[*\[]", source.text(node))
-        }
-        owner.constants += [node for node in constants if node not in owner.constants]
-        return all(is_plain(source, node) for node in constants) and not (
-            words - owner.lengths.keys()
-        ) & (changed | pointers)
+    def _sized_later(
+        self, owner: FunctionContainers, node: Node, name: str
+    ) -> tuple[list[str], int] | None:
+        """What the first use of an empty vector makes of it, and the place of that."""
+        source, after = owner.function.source, node.next_named_sibling
+        while after is not None:
+            text = flat(source, after)
+            if re.search(rf"\b{name}\b", text):
+                match = re.fullmatch(rf"{name}\.(?:resize|assign)\((.+)\);", text)
+                texts = [self._of_device(owner, part) for part in split(match[1])] if match else []
+                return (texts, after.start_byte) if match else None
+            after = after.next_named_sibling
+        return None
+
+    def _made(
+        self,
+        owner: FunctionContainers,
+        name: str,
+        texts: list[str],
+        returned: str,
+        *,
+        is_list: bool,
+    ) -> str:
+        """The text that declares a vector and sets its elements."""
+        element, length, at = owner.elements[name], owner.lengths[name], self._at
+        each = f"for (size_t {at} = 0; {at} < {length}; ++{at}) {name}[{at}] = "
+        size, first = texts[0] if texts else "", f"memset({name}, 0, sizeof({element}) * {length});"
+        first = first if is_number(element) else f"{each}{element}();"
+        copied = re.fullmatch(r"(\w+)", size)
+        other = copied[1] if copied and copied[1] in owner.lengths and len(texts) == 1 else ""
+        fixed = length != self._size(name)
+        if other:
+            size, first = (
+                owner.lengths[other],
+                f"memcpy({name}, {other}, sizeof({element}) * {length});",
+            )
+            owner.sized.add(other)
+        elif is_list or fixed:
+            size = str(len(texts))
+            sets = (f"{name}[{place}] = {text};" for place, text in enumerate(texts))
+            whole = [first] if fixed and is_list else []
+            first = " ".join((*whole, *(sets if texts != ["0"] else ())))
+        elif len(texts) > 1 and re.search(r"_size\)$|\.end\(\)|\w+ \+ ", texts[1]):
+            start = texts[0]
+            size = f"{texts[1]} - ({start})"
+            first = f"memcpy({name}, {start}, sizeof({element}) * {length});"
+        elif len(texts) > 1:
+            first = f"{each}{texts[1]};"
+        owner.written[name] = size
+        vector = Vector(name, element, length, first, name == returned)
+        told = "" if fixed else f"size_t {length} = {size}; "
+        return f"{told}{vector.text}"
+
+    def _of_device(self, owner: FunctionContainers, text: str) -> str:
+        """An expression with containers' methods as C++ of the device."""
+
+        def meant(match: re.Match[str]) -> str:
+            name, method = match.groups()
+            if name not in owner.lengths:
+                return match[0]
+            owner.sized |= {name} if method not in ("begin", "cbegin", "data") else set()
+            return _members(name, owner.lengths[name]).get(method, match[0])
+
+        return re.sub(r"\b(\w+)\.(\w+)\(\)", meant, text)
 
     def _returned(self, function: Function) -> str:
         """The vector that the work returns at its end; "" where it returns none."""
         if not self._work.result:
             return ""
         returns = [node for node in walk(function.body) if _is_return(function, node)]
-        last = function.body.named_children[-1]
-        match = re.fullmatch(r"return (\w+);", function.source.text(last))
-        if len(returns) != 1 or match is None:
-            raise UnportableError(f"{function.name} returns a vector in more than one place")
+        texts = {function.source.text(node) for node in returns}
+        match = re.fullmatch(r"return (\w+);", texts.pop()) if len(texts) == 1 else None
+        if match is None or returns[-1].parent != function.body:
+            raise UnportableError(f"{function.name} returns more than one vector: return one name")
         return match[1]
 
     def _require_lengths(self, owner: FunctionContainers) -> bool:
@@ -198,9 +251,13 @@ class Containers:
                 continue
             is_needed = above.type in ("field_expression", "for_range_loop")
             if above.type == "argument_list":
+                if self._is_swap(owner, above):  # it takes its length with it
+                    owner.sized |= {name} if name in owner.parameters else set()
+                if self._is_copied(owner, above) or self._is_swap(owner, above):
+                    continue
                 callee, target = self._passed(owner, above, node)
                 is_needed = target in callee.sized
-            fixed = name in owner.parameters and owner.parameters[name].fixed
+            fixed = owner.lengths[name] != self._size(name)
             if is_needed and not fixed and name not in owner.sized:
                 owner.sized.add(name)
                 news = True
@@ -227,30 +284,70 @@ class Containers:
 
     def rewrite(self, owner: FunctionContainers, edits: Edits) -> None:
         """Edit a function's body. Raises `UnportableError`."""
+        self._swaps_back(owner, edits)
+        written = 0
         for node in walk(owner.function.body):
-            if node.start_byte in owner.vectors and node.type == "declaration":
-                self._scratch_made(owner, node, edits)
+            if node.start_byte < written:
+                continue
+            if node.start_byte in owner.vectors and node.type in _MADE:
+                edits.put(node, owner.vectors[node.start_byte])
+                written = node.end_byte
             elif node.type == "for_range_loop":
                 self._range(owner, node, edits)
-            elif _is_return(owner.function, node) and any(item.is_result for item in owner.scratch):
-                edits.put(node, "")
+            elif _is_return(owner.function, node) and owner.result:
+                edits.put(node, "" if node.parent == owner.function.body else "return;")
+            elif node.type == "expression_statement" and (text := self._whole(owner, node)):
+                edits.put(node, text)
+                written = node.end_byte
             elif _is_use(owner, node):
                 self._use(owner, node, edits)
 
-    def _scratch_made(self, owner: FunctionContainers, node: Node, edits: Edits) -> None:
-        """Replace a declaration by a loop that sets the elements, unless `launch` sets them."""
-        at, place, text = self._at, node.start_byte, ""
-        for vector in owner.vectors[node.start_byte]:
-            if vector.value is None:
+    def _swaps_back(self, owner: FunctionContainers, edits: Edits) -> None:
+        """Copy a parameter's elements to the caller's memory, where a swap took it away."""
+        source, body = owner.function.source, owner.function.body
+        texts = [_swapped(flat(source, node)) for node in walk(body) if node.type in _MADE]
+        for name in owner.parameters:
+            if not any(name in pair for pair in texts):
                 continue
-            size = owner.lengths[vector.name]
-            text += f"for (size_t {at} = 0; {at} < {size}; ++{at}) {vector.name}[{at}] = "
-            if isinstance(vector.value, str):
-                text += f"{vector.value}; "
-                continue
-            edits.replacements.append((place, vector.value.start_byte, text))
-            place, text = vector.value.end_byte, "; "
-        edits.replacements.append((place, node.end_byte, text.rstrip()))
+            if any(owner.parameters.keys() >= {*pair} for pair in texts if pair) or any(
+                _is_return(owner.function, node) for node in walk(body)
+            ):
+                raise UnportableError(f"{name} is swapped: swap copies of parameters, return last")
+            given, element = fresh(f"{name}_given", self._taken), owner.elements[name]
+            room = f"sizeof({element}) * {owner.lengths[name]}"
+            edits.insert(body.start_byte + 1, f" {element}* {given} = {name};")
+            edits.insert(
+                body.end_byte - 1, f"if ({given} != {name}) memcpy({given}, {name}, {room});\n"
+            )
+
+    def _whole(self, owner: FunctionContainers, node: Node) -> str:
+        """The text for a statement about whole containers: `a = b;`, `a.swap(b);`, `a.fill(v);`."""
+        text = flat(owner.function.source, node)
+        names = owner.lengths.keys()
+        if (match := _SWAPPED.fullmatch(text)) and {
+            match[1] or match[3],
+            match[2] or match[4],
+        } <= names:
+            return f"std_swap({match[1] or match[3]}, {match[2] or match[4]});"
+        if (match := re.fullmatch(r"(\w+)\.fill\((.+)\);", text)) and match[1] in names:
+            at, value = self._at, self._of_device(owner, match[2])
+            length = owner.lengths[match[1]]
+            return f"for (size_t {at} = 0; {at} < {length}; ++{at}) {match[1]}[{at}] = {value};"
+        match = re.fullmatch(r"(\w+) = (?:std::move\()?(\w+)\)?;", text)
+        if match is None or not {match[1], match[2]} <= names:
+            return ""
+        one, other = (owner.written.get(match[group], "") for group in (1, 2))
+        if one != other and one and other:
+            raise UnportableError(f"{text}: nobody knows whether both are of one length")
+        name = match[1] if one or not other else match[2]
+        room = f"sizeof({owner.elements[name]}) * {owner.lengths[name]}"
+        return f"memcpy({match[1]}, {match[2]}, {room});"
+
+    def _is_swap(self, owner: FunctionContainers, arguments: Node) -> bool:
+        """Whether arguments are those of a swap of two containers."""
+        call = arguments.parent
+        text = flat(owner.function.source, call) if call is not None else ""
+        return bool({*_swapped(f"{text};")} & owner.lengths.keys())
 
     def _range(self, owner: FunctionContainers, node: Node, edits: Edits) -> None:
         """Replace `for (auto x : xs)` over a container by a loop over its indices."""
@@ -283,7 +380,7 @@ class Containers:
         if above.type == "field_expression":
             self._member(owner, above, name, edits)
         elif above.type == "argument_list":
-            if self._is_copied(owner, above):
+            if self._is_copied(owner, above) or self._is_swap(owner, above):
                 return
             callee, parameter = self._passed(owner, above, node)
             if parameter in callee.sized:
@@ -296,7 +393,7 @@ class Containers:
     def _is_copied(self, owner: FunctionContainers, node: Node) -> bool:
         """Whether a node stands in the declaration of a vector that the work declares."""
         above: Node | None = node
-        while above is not None and above.type != "declaration":
+        while above is not None and above.type not in _MADE:
             above = above.parent
         return above is not None and above.start_byte in owner.vectors
 
@@ -305,18 +402,36 @@ class Containers:
         member = node.child_by_field_name("field")
         method = source.text(member) if member else ""
         length = owner.lengths[name]
-        meant = {
-            "size": length,
-            "empty": f"({length} == 0)",
-            "front": f"{name}[0]",
-            "back": f"{name}[{length} - 1]",
-            "data": name,
-            **dict.fromkeys(("begin", "cbegin"), name),
-            **dict.fromkeys(("end", "cend"), f"({name} + {length})"),
-        }.get(method)
+        meant = _members(name, length).get(method)
         if meant is None or call is None or call.type != "call_expression":
             raise UnportableError(f"{name}.{method}() does not run on a GPU")
         edits.put(call, meant)
+
+
+def _swapped(text: str) -> tuple[str, ...]:
+    """The two containers that a statement swaps."""
+    match = _SWAPPED.fullmatch(text)
+    return tuple(name for name in match.groups() if name) if match else ()
+
+
+def _members(name: str, length: str) -> dict[str, str]:
+    """Methods of a container, as C++ of the device."""
+    return {
+        "size": length,
+        "empty": f"({length} == 0)",
+        "front": f"{name}[0]",
+        "back": f"{name}[{length} - 1]",
+        "data": name,
+        **dict.fromkeys(("begin", "cbegin"), name),
+        **dict.fromkeys(("end", "cend"), f"({name} + {length})"),
+    }
+
+
+def _declared_name(function: Function, declarator: Node) -> str:
+    inner = declarator
+    while (deeper := inner.child_by_field_name("declarator")) is not None:
+        inner = deeper
+    return function.source.text(inner)
 
 
 def _is_return(function: Function, node: Node) -> bool:

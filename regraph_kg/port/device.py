@@ -1,4 +1,4 @@
-"""A file's functions and constants as device code; the function that does the work is the kernel.
+"""A file's functions and constants as device code; the work becomes a function of pointers.
 
 Not covered: names that macros make.
 """
@@ -8,10 +8,10 @@ import re
 from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
-from regraph_kg.cpp.functions import CodeFile, Function
+from regraph_kg.cpp.functions import CodeFile, Function, declared_name, parsed
 from regraph_kg.cpp.syntax import walk
 from regraph_kg.port.containers import Containers, FunctionContainers
-from regraph_kg.port.host import declared
+from regraph_kg.port.host import declared, words_of
 from regraph_kg.port.names import ALGORITHMS, UnportableError, rename
 
 _MOST_LOCAL_BYTES = 8192
@@ -30,21 +30,13 @@ _KEPT = re.compile(r"\b(?:static|thread_local)\b")
 _FIXED = re.compile(r"\b(?:const|constexpr)\b")
 
 
-def work_name(function: Function) -> str:
-    """The port's name of a work function that returns a value; the entry has its old name.
-
-    A function in a namespace keeps its name.
-    """
-    return function.qualified if function.scope else f"{function.name}_work"
-
-
 def on_device(source: CodeFile, work: Function, containers: Containers, constants: set[str]) -> str:
     """The file's text for the device. Raises `UnportableError`."""
     edits = Edits()
     for owner in containers.owners.values():
-        _require_fit(owner.function)
-        containers.rewrite(owner, edits)
         is_work = owner.function.node.start_byte == work.node.start_byte
+        _require_fit(owner.function, is_work=is_work)
+        containers.rewrite(owner, edits)
         taken = [text for _, text in owner.declarations(constants if is_work else ())]
         _head(owner, ", ".join(taken), edits, containers.kernel if is_work else "")
     starts = {owner.function.node.start_byte for owner in containers.owners.values()}
@@ -62,7 +54,10 @@ def on_device(source: CodeFile, work: Function, containers: Containers, constant
         elif node.type == "using_declaration" and "namespace" in source.text(node):
             raise UnportableError(f"{source.text(node)} hides which names are of std")
     used = rename(source, source.tree.root_node, edits)
-    return "\n".join([*(ALGORITHMS[name] for name in sorted(used)), edits.applied(source.content)])
+    made, again = parsed(source.path, edits.applied(source.content).encode()), Edits()
+    used |= rename(made, made.tree.root_node, again)  # in what was written for containers
+    text = again.applied(made.original)
+    return "\n".join([*(ALGORITHMS[name] for name in sorted(used)), text])
 
 
 def _items(root: Node) -> list[Node]:
@@ -90,7 +85,7 @@ def _is_member(node: Node) -> bool:
 
 
 def _head(owner: FunctionContainers, taken: str, edits: Edits, kernel: str) -> None:
-    """Edit a function's head; the head of work that returns nothing becomes the kernel's."""
+    """Edit a function's head; the work gets another name, for the entry has its own."""
     function = owner.function
     listed = function.declarator.child_by_field_name("parameters")
     name = function.declarator.child_by_field_name("declarator")
@@ -99,25 +94,15 @@ def _head(owner: FunctionContainers, taken: str, edits: Edits, kernel: str) -> N
     above, start = function.node.parent, function.node.start_byte
     if above is not None and above.type == "linkage_specification":  # `extern "C"` before it
         start = above.start_byte
-    if kernel and returns_nothing(owner):
-        text = f"__global__ void {kernel}({taken})"
+    if kernel:
+        kind = function.node.child_by_field_name("type")
+        told = "void" if kind is None or owner.result else function.source.text(kind)
+        text = f"{told} {kernel}({taken})"
         edits.replacements.append((start, function.declarator.end_byte, text))
         return
     edits.replacements.append((start, _attributes_end(function.node), "__device__ "))
-    if kernel and not function.scope:
-        edits.put(name, work_name(function))
-    if owner.parameters or owner.scratch:
+    if owner.parameters:
         edits.put(listed, f"({taken})")
-
-
-def returns_nothing(owner: FunctionContainers) -> bool:
-    """Whether a function returns nothing, or a vector that has become a parameter."""
-    function = owner.function
-    kind = function.node.child_by_field_name("type")
-    is_void = kind is not None and function.source.text(kind) == "void"
-    plain = function.node.child_by_field_name("declarator")
-    is_plain = plain is not None and plain.id == function.declarator.id
-    return (is_void and is_plain) or any(vector.is_result for vector in owner.scratch)
 
 
 def _attributes_end(node: Node) -> int:
@@ -163,7 +148,7 @@ def _typedef(source: CodeFile, node: Node, edits: Edits) -> None:
         edits.replacements.append((body.end_byte, node.end_byte, ";"))
 
 
-def _require_fit(function: Function) -> None:
+def _require_fit(function: Function, *, is_work: bool) -> None:
     """Raise `UnportableError` for static variables, recursion and large local arrays."""
     source, total = function.source, 0
     for node in walk(function.body):
@@ -174,7 +159,8 @@ def _require_fit(function: Function) -> None:
             )
             if _KEPT.search(head) and not is_fixed:
                 raise UnportableError(f"{function.name} has a static variable")
-            total += _local_bytes(source, node)
+            is_buffer = is_work and (node.parent == function.body or _is_long(function, node))
+            total += 0 if is_buffer else _local_bytes(source, node)
         called = node.child_by_field_name("function") if node.type == "call_expression" else None
         if called is not None and source.text(called).split("::")[-1] == function.name:
             raise UnportableError(f"{function.name} calls itself: a GPU's stack is small")
@@ -182,6 +168,17 @@ def _require_fit(function: Function) -> None:
         raise UnportableError(
             f"{function.name} has {total} bytes of arrays of its own: a GPU's stack is small"
         )
+
+
+def _is_long(function: Function, node: Node) -> bool:
+    """Whether a declaration's arrays have lengths that the function computes."""
+    source, sizes = function.source, set[str]()
+    for inner in walk(node):
+        size = inner.child_by_field_name("size") if inner.type == "array_declarator" else None
+        sizes |= words_of(source, size) if size is not None else set()
+    own = {name for inner in walk(function.body) for name in declared(source, inner)}
+    own |= {declared_name(source, parameter) for parameter in function.parameters}
+    return bool(sizes & own)
 
 
 def _local_bytes(source: CodeFile, node: Node) -> int:

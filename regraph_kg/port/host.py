@@ -1,10 +1,6 @@
-"""Numbers of a function that the host can compute before it starts the kernel.
+"""Small questions about the declarations and expressions of a function."""
 
-Not covered: calls, and elements of arrays.
-"""
-
-import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
@@ -12,11 +8,6 @@ from regraph_kg.cpp import syntax
 from regraph_kg.cpp.functions import CodeFile, Function, declared_name
 from regraph_kg.cpp.syntax import walk
 from regraph_kg.port.names import is_number
-
-_NOT_COMPUTABLE = {
-    *("subscript_expression", "pointer_expression", "field_expression", "call_expression"),
-    *("lambda_expression", "assignment_expression", "update_expression"),
-}
 
 
 def flat(source: CodeFile, node: Node) -> str:
@@ -59,34 +50,3 @@ def is_plain(source: CodeFile, node: Node) -> bool:
 def words_of(source: CodeFile, node: Node) -> set[str]:
     """Names in an expression."""
     return {source.text(inner) for inner in walk(node) if inner.type == "identifier"}
-
-
-def needed(
-    source: CodeFile, before: list[Node], words: set[str], containers: Collection[str] = ()
-) -> list[Node] | None:
-    """Declarations that an expression with `words` needs; their own words are added to `words`.
-
-    None where the host cannot compute one.
-    """
-    declarations = list[Node]()
-    for node in reversed(before):
-        if words & set(declared(source, node)):
-            if not is_computable(source, node, containers):
-                return None
-            words |= words_of(source, node)
-            declarations.insert(0, node)
-    return declarations
-
-
-def is_computable(source: CodeFile, node: Node, containers: Collection[str] = ()) -> bool:
-    """Whether the host can compute an expression: it holds only numbers and containers' lengths."""
-    for inner in walk(node):
-        if inner.type not in _NOT_COMPUTABLE:
-            continue
-        called = inner.child_by_field_name("function")
-        cast = source.text(called) if called else "(none)"
-        length = re.fullmatch(r"(\w+)\.size(?:\(\))?", source.text(inner))
-        is_cast = is_number(cast) or cast.startswith("static_cast<")
-        if not is_cast and not (length and length[1] in containers):
-            return False
-    return True

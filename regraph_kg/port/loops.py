@@ -14,12 +14,11 @@ from regraph_kg.cpp.facts import facts_of
 from regraph_kg.cpp.functions import CodeFile, Function
 from regraph_kg.cpp.loop_facts import LoopFacts
 from regraph_kg.cpp.syntax import LOOPS, walk
-from regraph_kg.port.host import declared, is_plain, needed
+from regraph_kg.port.host import declared
 from regraph_kg.port.names import NUMBERS, is_integer
 
 _LEAVES = {"return_statement", "goto_statement", "co_return_statement"}
 _LONG = 200  # longer bounds may be cut
-_TABLE = re.compile(r"(?:static )?const(?:expr)? [\w: ]+(?:\[\w*\])+ = \{[^;]*\};$")
 _BOUND = re.compile(r"[\w\s+\-*/()]+")
 
 
@@ -32,12 +31,6 @@ class SerialLoop:
     variable: str
     first: str
     end: str  # one more than the last value
-    before: tuple[Node, ...]  # declarations before it that its bounds need
-
-    @property
-    def head(self) -> Node | None:
-        """The declaration of its variable."""
-        return self.node.child_by_field_name("initializer")
 
 
 def as_threads(
@@ -71,34 +64,16 @@ def counted(
     first, end = fact.start, fact.end + " + 1" * (fact.compare == "<=")
     if fact.compare not in ("<", "<=", "!=") or max(len(first), len(end)) > _LONG:
         return None
-    nodes = _needed(function, before, f"{first} {end}", arrays)
-    if nodes is None or fact.variable in re.findall(r"\w+", end):
+    known = _known(function, before, f"{first} {end}", arrays)
+    if not known or fact.variable in re.findall(r"\w+", end):
         return None
-    return SerialLoop(node, fact.type, fact.variable, first, end, tuple(nodes))
+    return SerialLoop(node, fact.type, fact.variable, first, end)
 
 
-def is_constant(
-    source: CodeFile, node: Node, changed: set[str], arrays: Mapping[str, bool]
-) -> bool:
-    """Whether a node is `(void)n;`, or declares numbers that nothing changes afterwards."""
-    text = source.text(node)
-    if re.fullmatch(r"\(void\)\s*\w+;|;", text):
-        return True
-    return (
-        (is_plain(source, node) or bool(_TABLE.match(text)))
-        and not changed & set(declared(source, node))
-        and not any(
-            inner.type in ("call_expression", "lambda_expression", "pointer_expression")
-            or (source.text(inner) in arrays and not is_indexed(inner))
-            for inner in walk(node)
-        )
-    )
-
-
-def _needed(
+def _known(
     function: Function, before: Sequence[Node], bounds: str, arrays: Mapping[str, bool]
-) -> list[Node] | None:
-    """Declarations that the bounds need; None where the host has no such integers."""
+) -> bool:
+    """Whether bounds are of integers that the host has."""
     source, words = function.source, set(re.findall(r"[A-Za-z_]\w*", bounds)) - NUMBERS
     kinds = {
         name: source.text(kind)
@@ -106,14 +81,8 @@ def _needed(
         if (kind := node.child_by_field_name("type"))
         for name in declared(source, node)
     }
-    if not _BOUND.fullmatch(bounds) or not all(
-        is_integer(kinds.get(word, "auto")) for word in words
-    ):
-        return None
-    nodes = needed(source, [*before], words)
-    if nodes is None or words & arrays.keys():
-        return None
-    return [node for node in nodes if node.parent is None or node.parent.type != "for_statement"]
+    whole = all(is_integer(kinds.get(word, "auto")) for word in words)
+    return bool(_BOUND.fullmatch(bounds)) and whole and not words & arrays.keys()
 
 
 def leaves(statement: Node) -> bool:
@@ -129,11 +98,3 @@ def leaves(statement: Node) -> bool:
             if above is None or above.start_byte < statement.start_byte:
                 return True
     return False
-
-
-def is_indexed(node: Node) -> bool:
-    """Whether a name is that of a subscripted array."""
-    above = node.parent
-    argument = above.child_by_field_name("argument") if above else None
-    is_subscript = above is not None and above.type == "subscript_expression"
-    return is_subscript and argument is not None and argument.id == node.id

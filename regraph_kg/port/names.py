@@ -28,7 +28,7 @@ _TYPES = (
     "size_t ptrdiff_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t"
     " uintptr_t"
 )
-BY_VALUE = frozenset({*_MATHS, "min", "max", "std_min", "std_max"})
+BY_VALUE = frozenset({*_MATHS, "min", "max", "std_min", "std_max", "std_clamp", "clamp"})
 """Functions that write none of their arguments."""
 _AS_IT_IS = frozenset({*_MATHS, *_TYPES.split()})
 RENAMED = frozenset({"memcpy", "memset"})

@@ -6,34 +6,28 @@ unless loops.py proves that a loop's iterations may be threads. The judge compil
 """
 
 import re
-from dataclasses import replace
 from pathlib import Path
-from textwrap import dedent, indent
 
-from regraph_kg.cpp.edits import Edits
-from regraph_kg.cpp.functions import CodeFile, Function, functions, parsed
+from regraph_kg.cpp.functions import CodeFile, functions, parsed
 from regraph_kg.cpp.macros import written_out
 from regraph_kg.cpp.slice import sliced
-from regraph_kg.cpp.syntax import LOOPS, walk
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.port import LAUNCH, NotPorted, Port
-from regraph_kg.port import launch
+from regraph_kg.port.buffers import with_local_arrays
 from regraph_kg.port.containers import Containers
-from regraph_kg.port.device import on_device, returns_nothing, work_name
-from regraph_kg.port.host import declared, words_of
-from regraph_kg.port.names import UnportableError, fresh
+from regraph_kg.port.device import on_device
+from regraph_kg.port.host import words_of
+from regraph_kg.port.launch import Launch
+from regraph_kg.port.names import UnportableError
 from regraph_kg.port.normal import plain
-from regraph_kg.port.phases import Phase, phases
-from regraph_kg.port.sums import with_split_sum
 from regraph_kg.port.work import Work, view_of, work_of
-from regraph_kg.port.wrapper import result_name, signature, tail
+from regraph_kg.port.wrapper import signature, tail
 
 _PLACE = Path("serial.cpp")
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include[ \t]*[<\"][^\n]*|pragma[ \t]+once)[ \t]*\n?", re.M)
 _EMPTY_CONDITION = re.compile(r"^[ \t]*#[ \t]*if[^\n]*\n\s*#[ \t]*endif[^\n]*\n?", re.M)
 _EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
-_RETURNS = {"return_statement", "lambda_expression"}
 _OWN = {LAUNCH, "device_memory"}
 _KEPT = r"(?:assert|float|limits|math|stddef|stdint|string)"
 _KEPT_HEADERS = re.compile(rf"#[ \t]*include[ \t]*<(c{_KEPT}|{_KEPT}\.h)>")
@@ -52,7 +46,7 @@ def port(problem: Problem, *, one_thread: bool = False) -> Port | NotPorted:
         if unclear:
             why = "is defined in two ways, or pastes names or a list"
             raise UnportableError(f"macro {min(unclear)} {why}: write out what it stands for")
-        source = parsed(_PLACE, plain(code).encode())
+        source = parsed(_PLACE, plain(with_local_arrays(code)).encode())
         work = work_of(problem, source)
         return _port(problem, work, one_thread)
     except (UnportableError, BadInput) as error:
@@ -70,12 +64,13 @@ def _port(problem: Problem, work: Work, one_thread: bool) -> Port:
         raise UnportableError(f"{LAUNCH} and device_memory are names of the port's own")
     containers = Containers(defined, work, taken)
     code = on_device(source, matches[0], containers, {a.name for a in work.arguments if a.const})
-    plan = launch.Launch(
-        problem, work, containers.owners[work.function.name], containers.kernel, frozenset(taken)
-    )
-    code, plan = _as_kernels(code, plan, one_thread)
-    lines = "\n".join(line.rstrip() for line in code.split("\n"))
-    start = "\n\n".join((_EMPTY_LINES.sub("\n\n", lines).strip(), plan.text()))
+    made = parsed(_PLACE, code.encode())
+    function = next(f for f in functions(made) if f.name == containers.kernel)
+    owner = containers.owners[work.function.name]
+    plan = Launch(problem, work, owner, function, frozenset(taken))
+    text, parallel = plan.text(one_thread=one_thread)
+    lines = "\n".join(line.rstrip() for line in text.split("\n"))
+    start = f"{_EMPTY_LINES.sub(chr(10) * 2, lines).strip()}\n"
     return Port(
         entry=problem.entry,
         head=_head(problem, start),
@@ -83,7 +78,7 @@ def _port(problem: Problem, work: Work, one_thread: bool) -> Port:
         tail=tail(problem),
         signature=signature(problem),
         types=tuple(_types(problem, start)),
-        parallel=bool(plan.phases),
+        parallel=parallel,
     )
 
 
@@ -106,118 +101,6 @@ def _needed(work: Work, entry: str) -> CodeFile:
         raise UnportableError(f"serial.cpp does not define {entry} once, as a plain function")
     text = _INCLUDE.sub("", sliced(matches[0]).text)
     return parsed(_PLACE, _EMPTY_CONDITION.sub("", text).encode())
-
-
-def _as_kernels(code: str, plan: "launch.Launch", one_thread: bool) -> tuple[str, "launch.Launch"]:
-    """The code with loops' iterations as threads; unchanged where that is not proved."""
-    source, planned = _as_kernel(parsed(_PLACE, code.encode()), plan)
-    kernel = _kernel_of(source, planned)
-    if kernel is None or one_thread:
-        return code, plan
-    split = with_split_sum(source, kernel, planned.arrays())
-    if split is not None:
-        source = parsed(_PLACE, split.encode())
-        kernel = _kernel_of(source, planned) or kernel
-    parts = phases(kernel, planned.arrays(), serial=split is not None)
-    hosted = {
-        part.loop.variable for phase in parts for part in phase.all() if part.inside and part.loop
-    }
-    if not parts or hosted & {arg.name for arg in planned.problem.args}:
-        return code, plan
-    plan = replace(planned, phases=parts, code=source)
-    edits = Edits()
-    for _, part in plan.kernels:
-        _threads(source, part, edits)
-    if len(parts) > 1 or parts[0].inside:
-        texts = [_kernel(source, name, part, plan, edits) for name, part in plan.kernels]
-        start = source.original.rindex(b"__global__", 0, kernel.body.start_byte)
-        edits.replacements = [(start, kernel.node.end_byte, "\n\n".join(texts))]
-    return edits.applied(source.original), plan
-
-
-def _as_kernel(source: CodeFile, plan: "launch.Launch") -> tuple[CodeFile, "launch.Launch"]:
-    """The work as the kernel itself although it returns a value, where possible."""
-    if returns_nothing(plan.owner) or not plan.kind:
-        return source, plan
-    place = fresh(result_name(plan.problem), plan.taken)
-    text = _returned_to(source, work_name(plan.owner.function), plan.kernel, plan.kind, place)
-    if text is None:
-        return source, plan
-    return parsed(_PLACE, text.encode()), replace(plan, returns=place)
-
-
-def _returned_to(source: CodeFile, work: str, kernel: str, kind: str, result: str) -> str | None:
-    """The text with a function that returns a number as a kernel that stores the number.
-
-    It returns only in its last statement. `kind` and `result`: type and name of the parameter for
-    the result. None where it returns elsewhere too, or stands in a namespace.
-    """
-    function = next((f for f in functions(source) if f.qualified == work), None)
-    heads = function.declarator.child_by_field_name("parameters") if function is not None else None
-    if function is None or function.scope or heads is None:
-        return None
-    leaves = [node for node in walk(function.body) if node.type in _RETURNS]
-    if leaves != function.body.named_children[-1:] or leaves[0].type != "return_statement":
-        return None
-    edits, taken = Edits(), source.text(heads)[1:-1].strip()
-    start = source.original.rindex(b"__device__", 0, function.body.start_byte)
-    values = [child for child in leaves[0].named_children if child.type != "comment"]
-    declared = function.node.child_by_field_name("type")
-    cast = source.text(declared) if declared is not None else kind
-    defaults = any(child.type.startswith("optional_") for child in heads.named_children)
-    if len(values) != 1 or values[0].type == "initializer_list" or "auto" in cast or defaults:
-        return None
-    taken = ", ".join(filter(None, (taken, f"{kind}* {result}")))
-    head = f"__global__ void {kernel}({taken}) "
-    edits.replacements.append((start, function.body.start_byte, head))
-    value = source.text(values[0])
-    value = f"({value})" if values[0].type == "comma_expression" else value
-    edits.put(leaves[0], f"*{result} = {value if cast == kind else f'({cast})({value})'};")
-    return edits.applied(source.original)
-
-
-def _kernel_of(source: CodeFile, plan: "launch.Launch") -> Function | None:
-    return next((function for function in functions(source) if function.name == plan.kernel), None)
-
-
-def _threads(source: CodeFile, phase: Phase, edits: Edits) -> None:
-    """Replace a loop's head by the thread's number and a bounds test."""
-    loop, body = phase.loop, phase.node.child_by_field_name("body")
-    if loop is None or body is None:
-        return
-    wide = "" if loop.type.removeprefix("const ") == "int" else f"({loop.type})"
-    index = f"{loop.type} {loop.variable} = {wide}blockIdx.x * blockDim.x + threadIdx.x"
-    index += f" + {loop.first};\n" if loop.first != "0" else ";\n"
-    line = source.content[: loop.node.start_byte].rpartition(b"\n")[2].decode()
-    spaces = "    " if line.strip() else line
-    head = f"{index}{spaces}if ({loop.variable} < {loop.end}) "
-    edits.replacements.append((loop.node.start_byte, body.start_byte, head))
-    for node in walk(body):
-        above = node.parent if node.type == "continue_statement" else None
-        while above is not None and above.type not in LOOPS:
-            above = above.parent
-        if above is not None and above.id == loop.node.id:
-            edits.put(node, "return;")  # the thread has no other iteration
-
-
-def _kernel(source: CodeFile, name: str, phase: Phase, plan: "launch.Launch", edits: Edits) -> str:
-    """A phase as a kernel of its own, with the constants that it needs."""
-    words = plan.needed(phase)
-    constants = [n for n in phase.constants if words & set(declared(source, n))]
-    taken = ", ".join(parameter for parameter, _ in plan.parameters(phase))
-    parts = [source.text(node) for node in constants]
-    start = phase.node.start_byte
-    line = source.original[:start].rpartition(b"\n")[2]
-    text = (line.decode() if not line.strip() else "") + edits.applied(
-        source.original, start, phase.node.end_byte
-    )
-    inner = {name for node in phase.node.named_children for name in declared(source, node)}
-    outer = {name for node in constants for name in declared(source, node)}
-    outer |= set(re.findall(r"\w+", taken))
-    if phase.node.type == "compound_statement" and not inner & outer:
-        text = text.strip()[1:-1].strip("\n").rstrip()
-    body = "".join(f"    {part}\n" for part in parts) + indent(dedent(text), "    ")
-    return f"__global__ void {name}({taken}) {{\n{body}\n}}"
 
 
 def _head(problem: Problem, start: str) -> str:

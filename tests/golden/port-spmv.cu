@@ -1,8 +1,7 @@
 #include <cuda_runtime.h>
 
 // y = A x: row i of A has value[k] in column[k] for start[i] <= k < start[i + 1].
-__global__ void spmv_kernel(const int* start, const int* column, const float* value, const float* x, float* y, int rows, int nonzeros) {
-    (void)nonzeros;
+__global__ void spmv_kernel(const int* start, const int* column, const float* value, const float* x, float* y, int rows) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < rows) {
         float sum = 0.0f;
@@ -15,9 +14,10 @@ __global__ void spmv_kernel(const int* start, const int* column, const float* va
 
 void launch(const int* start, const int* column, const float* value, const float* x, float* y, int rows, int nonzeros) {
     const int threads = 128;
+    (void)nonzeros;
     const long long count = rows;
     if (count > 0) {
-        spmv_kernel<<<(count + threads - 1) / threads, threads>>>(start, column, value, x, y, rows, nonzeros);
+        spmv_kernel<<<(count + threads - 1) / threads, threads>>>(start, column, value, x, y, rows);
     }
 }
 

@@ -83,26 +83,26 @@ def _built(path: Path, code: str, problem: Problem) -> Path:
     if problem.returns:
         lines.append("write(&returned_, sizeof returned_);")
     arrays = [(at, arg) for at, arg in enumerate(problem.args) if arg.is_array]
-    lines += [f"write({arg.name}_, bytes[{at}]);" for at, arg in arrays]
+    lines += [f"write({arg.name}_, bytes_[{at}]);" for at, arg in arrays]
     body = "\n    ".join(lines)
     path.write_text(f"""{code}
 #include <cstdio>
 #include <cstdlib>
-static size_t bytes[{len(problem.args)}]; static int at_; static FILE *from_, *to_;
+static size_t bytes_[{len(problem.args)}]; static int place_; static FILE *file_in, *file_out;
 static void* read() {{
-    if (fread(&bytes[at_], 8, 1, from_) != 1) abort();
-    void* memory = malloc(bytes[at_]);
-    if (bytes[at_] && fread(memory, bytes[at_], 1, from_) != 1) abort();
-    ++at_;
+    if (fread(&bytes_[place_], 8, 1, file_in) != 1) abort();
+    void* memory = malloc(bytes_[place_]);
+    if (bytes_[place_] && fread(memory, bytes_[place_], 1, file_in) != 1) abort();
+    ++place_;
     return memory;
 }}
 static void write(const void* memory, size_t count) {{
-    if (count) fwrite(memory, count, 1, to_);
+    if (count) fwrite(memory, count, 1, file_out);
 }}
 int main(int, char** names) {{
-    from_ = fopen(names[1], "rb"); to_ = fopen(names[2], "wb");
+    file_in = fopen(names[1], "rb"); file_out = fopen(names[2], "wb");
     {body}
-    fclose(to_);
+    fclose(file_out);
 #ifdef __global__
     std::printf("%ld %ld", launches, most_threads);
 #endif

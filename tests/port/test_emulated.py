@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
-from regraph_kg.models.port import NotPorted
+from regraph_kg.models.port import NotPorted, Port
 from regraph_kg.port.port import port
 
 from .emulated import differences
@@ -34,3 +34,70 @@ def test_iterations_that_depend_on_each_other_are_seen(tmp_path: Path) -> None:
     wrong = ported(f"{HEAD} {{ for (int i = 0; i < n; ++i) y[i] = x[i] + 1; }}")
     assert differences(given, ported(code), tmp_path) == []
     assert differences(given, wrong, tmp_path)
+
+
+BODIES = {
+    "two buffers and a swap": """
+    std::vector<float> now(n + 2), next(n + 2);
+    for (int i = 0; i < n; ++i) now[i + 1] = x[i];
+    for (int s = 0; s < 5; ++s) {
+        for (int i = 1; i <= n; ++i) next[i] = 0.5f * now[i] + 0.25f * (now[i - 1] + now[i + 1]);
+        std::swap(now, next);
+    }
+    for (int i = 0; i < n; ++i) y[i] = now[i + 1];""",
+    "pointers swapped by hand, an odd number of times": """
+    float* a = new float[n];
+    float* b = new float[n]();
+    for (int i = 0; i < n; ++i) a[i] = x[i];
+    for (int s = 0; s < 3; ++s) {
+        for (int i = 0; i < n; ++i) b[i] = a[n - 1 - i] + 1;
+        float* t = a; a = b; b = t;
+    }
+    for (int i = 0; i < n; ++i) y[i] = a[i] - b[i];
+    delete[] a;
+    delete[] b;""",
+    "sweeps until nothing changes much": """
+    std::vector<float> z(x, x + n);
+    float change = 1;
+    int sweeps = 0;
+    while (change > 0.001f && sweeps < 50) {
+        change = 0;
+        for (int i = 0; i < n; ++i) { y[i] = 0.5f * z[i]; }
+        for (int i = 0; i < n; ++i) change = std::max(change, std::fabs(z[i] - y[i]));
+        std::copy(y, y + n, z.begin());
+        ++sweeps;
+    }
+    for (int i = 0; i < n; ++i) y[i] = sweeps;""",
+    "sums, the least and a count between loops": """
+    if (n <= 0) return;
+    double sum = 0;
+    float least = x[0];
+    long above = 0;
+    for (int i = 0; i < n; ++i) sum += x[i];
+    const double mean = sum / n;
+    for (int i = 0; i < n; ++i) { if (x[i] < least) least = x[i]; if (x[i] > mean) ++above; }
+    for (int i = 0; i < n; ++i) y[i] = x[i] - mean + above - least;""",
+    "a buffer of each iteration": """
+    for (int i = 0; i < n; ++i) {
+        std::vector<float> c(n + 1, 0.5f);
+        c[0] = x[i];
+        for (int k = 1; k <= n; ++k) c[k] += 0.5f * c[k - 1];
+        y[i] = c[n];
+    }""",
+    "elements that iterations add to": """
+    for (int i = 0; i < n; ++i) y[i] = 0;
+    for (int i = 0; i < n; ++i) y[i * 7 % n] += x[i];""",
+}
+
+
+@pytest.mark.parametrize("name", [pytest.param(it, marks=pytest.mark.slow) for it in BODIES])
+def test_code_as_people_write_it_has_threads_and_is_right(tmp_path: Path, name: str) -> None:
+    given = problem(
+        f"#include <algorithm>\n#include <cmath>\n#include <vector>\n{HEAD} {{ {BODIES[name]} }}"
+    )
+    sizes = given.sizes.model_copy(update={"check": ({"n": 1}, {"n": 3}, {"n": 300})})
+    given = given.model_copy(update={"sizes": sizes})
+    made = port(given)
+    assert isinstance(made, Port), made
+    assert made.parallel
+    assert differences(given, made, tmp_path) == []

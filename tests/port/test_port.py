@@ -115,7 +115,7 @@ def test_what_is_returned_comes_back_by_a_place_on_the_device(metric: str) -> No
     code = f'extern "C" double f(const float* x, int n) {{ double s = 1; {ADDS} return s; }}'
     made = ported(code, X, N, returns={"type": "float64"}, metric=metric)
     assert made.signature == "void launch(const float* x, int n, double* result)"
-    assert "*result = f_work(x, n);" in made.start
+    assert "cudaMemcpy(result, &returned, sizeof(returned), cudaMemcpyHostToDevice);" in made.start
     assert "cudaMemcpy(&result, d_result, sizeof(double), cudaMemcpyDeviceToHost);" in made.tail
     assert "return result;" in made.tail
 
@@ -151,7 +151,7 @@ extern "C" void f(const float* x, float* y, int n) {
     assert "\nconstexpr float LEAST" in made.start
     assert "__device__ static inline float bounded(float v)" in made.start
     assert "return std_max(LEAST, std::sqrt(v));" in made.start
-    assert "__global__ void f_kernel(const float* x, float* y, int n) {" in made.start
+    assert "__global__ void f_kernel(const float* x, float* y) {" in made.start
     assert "unused" not in made.start
 
 
@@ -172,12 +172,12 @@ extern "C" void f(P* p, int n) { for (int i = 0; i < n; ++i) p[i].x = p[i].sum()
     [
         ("std::sort(y, y + n);", "std::sort does not run on a GPU"),
         ("std::vector<float> v; v.push_back(x[0]);", "a vector of a length that is not told"),
-        ("float* t = new float[n]; y[0] = t[0];", "new: it allocates"),
-        ("float* t = (float*)malloc(n); y[0] = t[0];", "malloc: it allocates or frees"),
+        ("float* t; t = new float[n]; y[0] = t[0];", "new: it allocates"),
+        ("float* t = 0; t = (float*)malloc(n); y[0] = t[0];", "malloc: it allocates or frees"),
         ("if (n < 0) throw 1;", "throw: a GPU has no exceptions"),
         ("static int calls = 0; y[0] = ++calls;", "f has a static variable"),
-        ("float t[4096]; y[0] = t[n];", "f has 16384 bytes of arrays of its own"),
-        ("float t[WIDTH]; y[0] = t[n];", "an array of WIDTH elements"),
+        ("if (n) { float t[4096]; y[0] = t[n]; }", "f has 16384 bytes of arrays of its own"),
+        ("if (n) { float t[WIDTH]; y[0] = t[n]; }", "an array of WIDTH elements"),
         ("std::vector<std::vector<float>> v(n);", "a vector of vectors"),
         ("std::cout << y[0];", "std::cout does not run on a GPU"),
         ("long double t = x[0]; y[0] = t;", "long double"),
@@ -220,9 +220,10 @@ def test_a_file_without_the_entry_is_refused() -> None:
 
 def test_a_vector_of_the_works_own_is_memory_of_launch() -> None:
     made = ported(f"{HEAD} {{ std::vector<float> t(2 * n); t[0] = x[0]; y[0] = t.size(); }}")
-    assert "cudaMalloc(&t, sizeof(float) * (2 * n));" in made.start
-    assert "cudaMemset(t, 0, sizeof(float) * (2 * n));" in made.start
-    assert "f_kernel<<<1, 1>>>(x, y, n, t, 2 * n);" in made.start
+    assert "size_t t_size = 2 * n;" in made.start
+    assert "cudaMalloc(&t, sizeof(float) * t_size);" in made.start
+    assert "cudaMemset(t, 0, sizeof(float) * t_size);" in made.start
+    assert "f_kernel<<<1, 1>>>(x, y, t, t_size);" in made.start
     assert "y[0] = t_size;" in made.start
     assert "std::vector" not in made.start
 
@@ -247,9 +248,10 @@ void work(View<const float> x, View<float> y) {{
 """
     made = ported(code)
     assert "most(const float* v, size_t v_size) { return v[v_size - 1]; }" in made.start
-    assert "work_kernel(const float* x, size_t x_size, float* y, size_t y_size)" in made.start
+    assert "work_kernel(const float* x, float* y, size_t x_size, size_t y_size)" in made.start
     assert "one = most(x, x_size) + x_size;" in made.start
-    assert "threads>>>(x, n, y, n);" in made.start
+    assert "size_t x_size = n;" in made.start
+    assert "threads>>>(x, y, x_size, y_size);" in made.start
     assert "View" not in made.start
 
 
@@ -270,9 +272,9 @@ std::vector<float> work(View<const float> x) {{
 """
     made = ported(code)
     assert made.parallel
-    assert "work_kernel(const float* x, size_t x_size, float* out)" in made.start
-    assert "cudaMemset(y, 0, sizeof(float) * n);" in made.start
-    assert "(x, n, y);" in made.start
+    assert "work_kernel(const float* x, float* out, size_t x_size)" in made.start
+    assert "float* out = y;" in made.start
+    assert "cudaMemset(out, 0, sizeof(float) * out_size);" in made.start
     assert "return" not in made.start
 
 
@@ -290,7 +292,7 @@ extern "C" double f(const float* x, float* y, int n) {{
     made = ported(code, returns={"type": "float64"})
     assert "__device__ T std_accumulate(In first, In last, T sum) {" in made.start
     assert "std_transform(x, (x + x_size), y, [](float x) { return 2 * x; });" in made.start
-    assert "return std_accumulate(x, (x + x_size), 0.0);" in made.start
+    assert "*result = std_accumulate(x, (x + x_size), 0.0);" in made.start
 
 
 def test_vectors_of_bool_that_problem_new_copies_are_pointers_too() -> None:
@@ -308,4 +310,4 @@ extern "C" void f(const float* x, bool* y, int n) {{
 """
     made = ported(code, X, flags, N)
     assert made.parallel
-    assert "work_kernel(const float* x, size_t x_size, bool* y)" in made.start
+    assert "work_kernel(const float* x, bool* y, size_t x_size)" in made.start

@@ -1,0 +1,530 @@
+"""The order of a function's work: what the host does itself, and where it starts kernels.
+
+The host keeps numbers, pointers to the device's memory, their swaps, conditions and loops; each
+loop whose iterations are apart becomes a kernel of threads, and what is left is run by one thread.
+Numbers that a kernel changes are read back. Not here: what a kernel is made of (kernels.py).
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from regraph_kg.cpp.functions import CodeFile, Function
+from regraph_kg.cpp.syntax import walk
+from regraph_kg.port.changes import Changes
+from regraph_kg.port.host import flat, words_of
+from regraph_kg.port.kernels import Array, CannotSplitError, Kernels, Scope, undented
+from regraph_kg.port.loops import leaves
+from regraph_kg.port.names import BY_VALUE, NUMBERS, UnportableError, is_number
+
+_BLOCKS = {"for_statement", "while_statement", "do_statement", "if_statement", "compound_statement"}
+_MOST_DEPTH = 2  # loops of the host around a kernel
+_SWAP = re.compile(r"(?:std_|std::)?swap\((\w+), (\w+)\);")
+_BY_HAND = re.compile(r"(?:[\w ]+\*(?: const)? ?)?(\w+) = (\w+); (\w+) = (\w+); (\w+) = (\w+);")
+_MOVED = re.compile(r"(?:if \((\w+ != \w+)\) )?mem(cpy|move|set)\((\w+), (.+)\);")
+_CAST = re.compile(r"(?:static_cast|reinterpret_cast)<.+>")
+
+
+@dataclass(slots=True)
+class Order:
+    """The host's lines for a function, while they are written."""
+
+    function: Function
+    kernels: Kernels
+    of_device: set[str]  # names that only the device knows
+    returns: Callable[[str], list[str]]
+    """The lines that store a value and return."""
+    changed: set[str] = field(init=False)
+    buffers: list[str] = field(default_factory=list)
+    depth: int = 0
+    deals: bool = True  # whether loops may become threads
+
+    def __post_init__(self) -> None:
+        source = self.function.source
+        body = self.function.body
+        self.changed = {source.text(target) for target in Changes(source).changed_by(body)}
+
+    @property
+    def _source(self) -> CodeFile:
+        return self.function.source
+
+    def _all_swaps(self) -> Iterator[frozenset[str]]:
+        """Pairs of pointers that the function swaps."""
+        for block in walk(self.function.body):
+            nodes = _statements(block) if block.type == "compound_statement" else []
+            for at in range(len(nodes)):
+                texts = [flat(self._source, node) for node in nodes[at : at + 3]]
+                if match := _SWAP.fullmatch(texts[0]):
+                    yield frozenset(match.groups())
+                elif match := _BY_HAND.fullmatch(" ".join(texts)):
+                    yield frozenset((match[2], match[4]))
+
+    def lines(self, scope: Scope, *, one_thread: bool) -> list[str]:
+        """The host's lines. Raises `UnportableError`."""
+        scope.swapped = [*self._all_swaps()]
+        mark = self.kernels.mark()
+        for splits in (True, False):
+            self.deals = splits and not one_thread
+            lines: list[str] | None = None
+            try:
+                lines = self._block(self.function.body, scope.copy(), whole=True)
+            except CannotSplitError as error:
+                if not splits:
+                    raise UnportableError(str(error)) from None
+            if lines is not None and (self.kernels.deals or not splits):
+                return lines[:-1] if lines[-1:] == ["return;"] else [*lines, *self._freed()]
+            self.kernels.undo(mark)
+            self.buffers, self.depth = [], 0
+            with suppress(CannotSplitError):
+                return [*self._in_one(scope.copy()), *self._freed()]
+            self.kernels.undo(mark)
+            self.buffers = []
+        raise AssertionError  # the second round ends above
+
+    def _in_one(self, scope: Scope) -> list[str]:
+        """The lines where one thread does all that the host need not."""
+        statements, lines = _statements(self.function.body), list[str]()
+        while statements and (made := self._prepared(statements[0], scope)) is not None:
+            lines += made
+            statements = statements[1:]
+        return [*lines, *self._rest(statements, scope)]
+
+    def _freed(self) -> list[str]:
+        return [f"cudaFree({name});" for name in self.buffers]
+
+    def _prepared(self, node: Node, scope: Scope) -> list[str] | None:
+        """What the host does before the one thread starts."""
+        is_swap = bool(_SWAP.fullmatch(flat(self._source, node)))
+        if node.type == "declaration" or not is_swap:
+            try:
+                return self._declared(node, scope) or self._moved(node, scope)
+            except CannotSplitError:
+                return None
+        return None
+
+    def _rest(self, statements: list[Node], scope: Scope) -> list[str]:
+        """One kernel of one thread for the rest of the function."""
+        if not statements:
+            return []
+        text = self._text(statements[0], statements[-1])
+        first = statements[0].start_byte
+        edited = list[str]()
+        at = first
+        for statement in statements:
+            for node in walk(statement):
+                if _is_return(node, self.function) and node.named_child_count:
+                    value = self._source.text(node.named_children[0])
+                    edited.append(self._source.original[at : node.start_byte].decode())
+                    edited.append(f"{{ {self.stored(value)} return; }}")
+                    at = node.end_byte
+        edited.append(self._source.original[at : statements[-1].end_byte].decode())
+        text = undented("".join(edited), self._source, statements[0])
+        return self.kernels.one_thread(text, scope, (), {})
+
+    def stored(self, value: str) -> str:
+        """The kernel's statement that stores what the function returns."""
+        return self.returns(value)[0]
+
+    def _block(self, block: Node, scope: Scope, *, whole: bool = False) -> list[str]:
+        """The lines of a block's statements. Raises `CannotSplitError`."""
+        lines, waiting = list[str](), list[Node]()
+        statements = _statements(block)
+        at = 0
+        while at < len(statements):
+            node = statements[at]
+            made, taken = self._swapped(statements[at:], scope)
+            try:
+                made = made if made is not None else self._statement(node, scope)
+            except CannotSplitError:
+                if not whole or self.depth:
+                    raise
+                lines += self._alone(waiting, scope)
+                return [*lines, *self._rest(statements[at:], scope)]
+            if made is None:
+                waiting.append(node)
+                self._declares(node, scope)
+            else:
+                lines += [*self._alone(waiting, scope), *made]
+                waiting = []
+            at += taken
+        return [*lines, *self._alone(waiting, scope)]
+
+    def _alone(self, nodes: list[Node], scope: Scope) -> list[str]:
+        """The lines for statements in a row that one thread runs."""
+        if not nodes:
+            return []
+        made = dict[str, str]()
+        for node in nodes:
+            made |= dict(self._scalars(node)) if node.type == "declaration" else {}
+        changes = Changes(self._source)
+        changed = {self._source.text(t) for node in nodes for t in changes.changed_by(node)}
+        outer = [name for name in scope.scalars if name in changed and name not in made]
+        outer += [name for name in scope.arrays if any(self._moves(n, name) for n in nodes)]
+        text = undented(self._text(nodes[0], nodes[-1]), self._source, nodes[0])
+        return [
+            *(f"{kind} {name};" for name, kind in made.items()),
+            *self.kernels.one_thread(text, scope, outer, made),
+        ]
+
+    def _text(self, first: Node, last: Node) -> str:
+        return self._source.original[first.start_byte : last.end_byte].decode()
+
+    def _declares(self, node: Node, scope: Scope) -> None:
+        if node.type == "declaration":
+            scope.scalars |= dict(self._scalars(node))
+
+    def _statement(self, node: Node, scope: Scope) -> list[str] | None:
+        """The lines of one statement; None where one thread of the device runs it."""
+        made = self._declared(node, scope) if node.type == "declaration" else None
+        made = made if made is not None else self._moved(node, scope)
+        if made is not None:
+            return made
+        if node.type == "return_statement":
+            return self._returned(node, scope)
+        if node.type == "for_statement" and self.deals and self.depth <= _MOST_DEPTH:
+            text = undented(self._source.text(node), self._source, node)
+            try:
+                threads = None if leaves(node) else self.kernels.threads(text, scope)
+            except CannotSplitError:
+                threads = None
+            if threads is not None:
+                return threads
+        if node.type != "declaration" and self._is_host(node, scope):
+            return self._verbatim(node, scope)
+        if node.type in _BLOCKS:
+            inside = self._inside(node, scope)
+            if inside is not None:
+                return inside
+        if leaves(node) or (node.type == "declaration" and not self._scalars(node)):
+            line = self._source.line(node)
+            raise CannotSplitError(f"{flat(self._source, node)[:50]} (line {line})")
+        return None
+
+    def _verbatim(self, node: Node, scope: Scope) -> list[str]:
+        """A statement of numbers alone, which the host runs as it is."""
+        parts, at = list[str](), node.start_byte
+        for inner in walk(node):
+            if _is_return(inner, self.function):
+                parts.append(self._source.original[at : inner.start_byte].decode())
+                parts.append(f"{{ {' '.join(self._returned(inner, scope))} }}")
+                at = inner.end_byte
+        parts.append(self._source.original[at : node.end_byte].decode())
+        return undented("".join(parts), self._source, node).split("\n")
+
+    def _returned(self, node: Node, scope: Scope) -> list[str]:
+        if not node.named_child_count:
+            return [*self._freed(), "return;"]
+        value = node.named_children[0]
+        if self._is_host(value, scope):
+            return [*self.returns(self._source.text(value))[1:], *self._freed(), "return;"]
+        text = self.stored(self._source.text(value))
+        return [*self.kernels.one_thread(text, scope, (), {}), *self._freed(), "return;"]
+
+    def _inside(self, node: Node, scope: Scope) -> list[str] | None:
+        """A loop, condition or block of the host with kernels inside; None where it has none."""
+        mark, buffers, deals = self.kernels.mark(), [*self.buffers], self.kernels.deals
+        self.kernels.deals = False
+        is_loop = node.type not in ("if_statement", "compound_statement")
+        self.depth += is_loop
+        lines: list[str] | None = None
+        try:
+            lines = self._opened(node, scope.copy()) if self.depth <= _MOST_DEPTH else None
+        except CannotSplitError:
+            lines = None
+        self.depth -= is_loop
+        alone = is_loop and any("<<<1, 1>>>" in line for line in lines or ())
+        if lines is None or not self.kernels.deals or (alone and self._counts_elements(node)):
+            self.kernels.undo(mark)
+            self.buffers = buffers
+            return None
+        self.kernels.deals = deals or self.kernels.deals
+        return lines
+
+    def _counts_elements(self, node: Node) -> bool:
+        """Whether a loop's variable is an index, so that it has a step for each element."""
+        head, texts = node.child_by_field_name("initializer"), set[str]()
+        for inner in walk(node):
+            texts |= (
+                words_of(self._source, inner) if inner.type == "subscript_expression" else set()
+            )
+        return head is not None and bool(texts & {name for name, _ in self._scalars(head)})
+
+    def _opened(self, node: Node, scope: Scope) -> list[str] | None:
+        """The lines of a statement with blocks in it; None where its head is the device's."""
+        if node.type == "compound_statement":
+            return ["{", *self._indented(node, scope), "}"]
+        body = node.child_by_field_name("body") or node.child_by_field_name("consequence")
+        heads = [c for c in node.named_children if body is None or c.id != body.id]
+        heads = [c for c in heads if c.type not in ("else_clause", "comment")]
+        for head in heads:
+            if head.type == "declaration":
+                scope.scalars |= dict(self._scalars(head))
+            if not self._is_host(head, scope):
+                return None
+        if body is None:
+            return None
+        inside = self._indented(body, scope)
+        if node.type == "do_statement":
+            condition = node.child_by_field_name("condition")
+            return ["do {", *inside, f"}} while {self._source.text(condition or node)};"]
+        opening = self._source.original[node.start_byte : body.start_byte].decode()
+        lines = [f"{' '.join(opening.split())} {{", *inside, "}"]
+        other = node.child_by_field_name("alternative")
+        if other is not None:
+            lines += ["else {", *self._indented(other.named_children[-1], scope), "}"]
+        return lines
+
+    def _indented(self, node: Node, scope: Scope) -> list[str]:
+        return [f"    {line}" for line in self._block(node, scope.copy())]
+
+    def _swapped(self, nodes: list[Node], scope: Scope) -> tuple[list[str] | None, int]:
+        """A swap of two pointers, by the library or by hand, and the number of its statements."""
+        match = _SWAP.fullmatch(flat(self._source, nodes[0]))
+        if match and {match[1], match[2]} <= scope.arrays.keys():
+            return self._exchange(match[1], match[2], scope), 1
+        match = _BY_HAND.fullmatch(" ".join(flat(self._source, n) for n in nodes[:3]))
+        by_hand = match is not None and match.group(1, 2, 4) == match.group(6, 3, 5)
+        if match and by_hand and {match[2], match[4]} <= scope.arrays.keys():
+            return self._exchange(match[2], match[4], scope), 3
+        return None, 1
+
+    def _exchange(self, a: str, b: str, scope: Scope) -> list[str]:
+        pairs = [(a, b, f"{scope.arrays[a].element}*")]
+        if {f"{a}_size", f"{b}_size"} <= scope.scalars.keys():
+            pairs.append((f"{a}_size", f"{b}_size", "size_t"))
+        lines = list[str]()
+        for one, other, kind in pairs:
+            kept = self.kernels.new("kept")
+            lines += [f"{kind} {kept} = {one};", f"{one} = {other};", f"{other} = {kept};"]
+        return ["{", *(f"    {line}" for line in lines), "}"]
+
+    def _moved(self, node: Node, scope: Scope) -> list[str] | None:
+        """`memcpy` and `memset` of the device's arrays."""
+        match = _MOVED.fullmatch(flat(self._source, node))
+        if match is None:
+            return None
+        test, name, given = f"if ({match[1]}) " if match[1] else "", match[3], match[4]
+        words = set(re.findall(r"[A-Za-z_]\w*", given))
+        if name not in scope.arrays or words & self.of_device or "[" in given or "&" in given:
+            return None
+        if match[2] == "set":
+            return None if words & scope.arrays.keys() else [f"cudaMemset({name}, {given});"]
+        return [f"{test}cudaMemcpy({name}, {given}, cudaMemcpyDeviceToDevice);"]
+
+    def _declared(self, node: Node, scope: Scope) -> list[str] | None:
+        """A declaration that the host keeps; None where the device computes a value."""
+        kind = node.child_by_field_name("type")
+        declarators = node.children_by_field_name("declarator")
+        if node.type != "declaration" or kind is None or not declarators:
+            return None
+        element, lines = self._source.text(kind), list[str]()
+        fixed = any(
+            self._source.text(child) in ("const", "constexpr")
+            for child in node.children
+            if child.type == "type_qualifier"
+        )
+        for declarator in declarators:
+            value = declarator.child_by_field_name("value")
+            inner = declarator.child_by_field_name("declarator") if value else declarator
+            inner = inner or declarator
+            if inner.type == "array_declarator" and fixed and value is not None:
+                made: list[str] | None = self._table(node, inner, scope)
+            elif inner.type == "array_declarator":
+                made = self._buffer(element, inner, value, scope)
+            elif inner.type == "pointer_declarator" and inner.children[-1].type == "identifier":
+                made = self._pointer(element, inner, value, scope, fixed=fixed)
+            elif inner.type == "identifier":
+                made = self._number(node, inner, value, scope, fixed=fixed)
+            else:
+                return None
+            if made is None:
+                return None
+            lines += made
+        return lines
+
+    def _table(self, node: Node, declarator: Node, scope: Scope) -> list[str]:
+        """A table of constants, which each kernel that reads it has."""
+        text = re.sub(r"^static ", "", self._source.text(node))
+        if words_of(self._source, node) & (scope.scalars.keys() | scope.arrays.keys()):
+            raise CannotSplitError(f"{text[:40]}: a table that is computed")
+        name = re.findall(r"\w+", self._source.text(declarator))[0]
+        scope.constants[name] = scope.known[name] = text
+        return []
+
+    def _buffer(
+        self, element: str, declarator: Node, value: Node | None, scope: Scope
+    ) -> list[str] | None:
+        """A local array as memory of the device."""
+        name, size = declarator.children[0], declarator.child_by_field_name("size")
+        empty = value is None or re.fullmatch(r"\{ *0?\.?0?f? *\}", self._source.text(value))
+        if name.type != "identifier" or size is None or not empty or self.depth:
+            raise CannotSplitError(f"{self._source.text(declarator)}: an array made on the way")
+        if not self._is_host(size, scope):
+            raise CannotSplitError(
+                f"{self._source.text(declarator)}: nobody knows its length before"
+            )
+        array, length = self._source.text(name), self._source.text(size)
+        length = length if re.fullmatch(r"\w+", length) else f"({length})"
+        scope.arrays[array] = Array(
+            element, f"{element}* {array}", may_change=True, roots=frozenset({array})
+        )
+        self.buffers.append(array)
+        room = f"sizeof({element}) * {length}"
+        lines = [f"{element}* {array};", f"cudaMalloc(&{array}, {room});"]
+        return [*lines, *([f"cudaMemset({array}, 0, {room});"] if value is not None else [])]
+
+    def _pointer(
+        self, element: str, declarator: Node, value: Node | None, scope: Scope, *, fixed: bool
+    ) -> list[str] | None:
+        """A pointer into the device's memory; swapped ones stay different."""
+        name = self._source.text(declarator.children[-1])
+        if value is None:  # of a swap by hand
+            return []
+        text = self._source.text(value)
+        roots = frozenset[str]().union(
+            *(a.roots for n, a in scope.arrays.items() if n in re.findall(r"\w+", text))
+        )
+        plain = not re.search(r"\w\s*\[|&", text)
+        if not roots or not plain:
+            raise CannotSplitError(
+                f"{self._source.text(declarator)}: a pointer to nobody knows what"
+            )
+        moves = self._moves(self.function.body, name, swaps=False)
+        if moves or (name in self.changed and len(roots) != 1):
+            raise CannotSplitError(f"{name}: a pointer that is set again")
+        const = "const " if fixed else ""
+        scope.arrays[name] = Array(
+            element, f"{const}{element}* {name}", may_change=not fixed, roots=roots
+        )
+        return [f"{const}{element}* {name} = {text};"]
+
+    def _moves(self, node: Node, name: str, *, swaps: bool = True) -> bool:
+        """Whether a statement sets a pointer, or only does so otherwise than by swaps."""
+        for inner in walk(node):
+            if inner.type in ("assignment_expression", "update_expression"):
+                target = inner.child_by_field_name("left") or inner.named_children[0]
+                if self._source.text(target) == name and (swaps or not self._in_swap(inner)):
+                    return True
+            match = _SWAP.fullmatch(flat(self._source, inner)) if swaps else None
+            if match and name in match.groups():
+                return True
+        return False
+
+    def _in_swap(self, node: Node) -> bool:
+        statement = node.parent
+        block = statement.parent if statement is not None else None
+        if block is None or statement is None:
+            return False
+        nodes = _statements(block)
+        place = next((at for at, n in enumerate(nodes) if n.id == statement.id), 0)
+        for first in range(max(0, place - 2), place):
+            texts = " ".join(flat(self._source, n) for n in nodes[first : first + 3])
+            if _BY_HAND.fullmatch(texts):
+                return True
+        return False
+
+    def _number(
+        self, node: Node, name: Node, value: Node | None, scope: Scope, *, fixed: bool
+    ) -> list[str] | None:
+        """A number that the host keeps."""
+        found = dict(self._scalars(node))
+        if self._source.text(name) not in found:
+            raise CannotSplitError(f"{flat(self._source, node)[:50]}: no number")
+        if value is not None and not self._is_host(value, scope):
+            return None
+        label, kind = self._source.text(name), found[self._source.text(name)]
+        scope.scalars[label] = kind
+        text = f" = {self._source.text(value)}" if value is not None else ""
+        line = f"{'const ' if fixed else ''}{kind} {label}{text};"
+        if text and (fixed or label not in self.changed):
+            scope.known[label] = line
+        else:
+            scope.known.pop(label, None)
+        words = words_of(self._source, value) if value is not None else set[str]()
+        if fixed and not words & scope.scalars.keys() - scope.constants.keys():
+            scope.constants[label] = line
+        else:
+            scope.constants.pop(label, None)
+        return [line]
+
+    def _scalars(self, node: Node) -> list[tuple[str, str]]:
+        """Names and types of numbers that a declaration declares; empty where it has others."""
+        kind, found = node.child_by_field_name("type"), list[tuple[str, str]]()
+        text = self._source.text(kind) if kind is not None else ""
+        for declarator in node.children_by_field_name("declarator"):
+            value = declarator.child_by_field_name("value")
+            name = declarator.child_by_field_name("declarator") or declarator
+            if name.type != "identifier" or not is_number(text) or self._in_call(declarator):
+                return []
+            told = text if text != "auto" else self._told(value)
+            if not told:
+                return []
+            found.append((self._source.text(name), told))
+        return found
+
+    def _in_call(self, declarator: Node) -> bool:
+        value = declarator.child_by_field_name("value")
+        return value is not None and value.type == "argument_list"
+
+    def _told(self, value: Node | None) -> str:
+        """The type of a value, where it is easily told; "" where not."""
+        text = self._source.text(value) if value is not None else ""
+        if re.fullmatch(r"-?\d+", text):
+            return "int"
+        if match := re.fullmatch(r"-?\d*\.\d*(?:e-?\d+)?(f?)", text):
+            return "float" if match[1] else "double"
+        if match := re.match(r"static_cast<([\w: ]+)>\(", text):
+            return match[1]
+        return "size_t" if re.fullmatch(r"\w+_size", text) else ""
+
+    def _is_host(self, node: Node, scope: Scope) -> bool:
+        """Whether the host has all that a statement or expression needs."""
+        for inner in walk(node):
+            text = self._source.text(inner) if inner.type == "identifier" else ""
+            if text in self.of_device or text in scope.arrays:
+                return False
+            if inner.type in ("lambda_expression", "subscript_expression", "goto_statement"):
+                return False
+            if inner.type == "declaration" and inner.id != node.id and not self._scalars(inner):
+                return False
+            called = inner.child_by_field_name("function")
+            if inner.type == "call_expression" and called is not None:
+                name = self._source.text(called)
+                known = name in BY_VALUE or name in NUMBERS or _CAST.fullmatch(name)
+                if not known:
+                    return False
+        return True
+
+
+def _is_return(node: Node, function: Function) -> bool:
+    """Whether a node returns from the function, not from a lambda in it."""
+    above = node if node.type == "return_statement" else None
+    while above is not None and above.type != "lambda_expression":
+        if above.id == function.body.id:
+            return True
+        above = above.parent
+    return False
+
+
+def _statements(block: Node) -> list[Node]:
+    if block.type != "compound_statement":
+        return [block]
+    return [node for node in block.named_children if node.type != "comment"]
+
+
+def device_names(source: CodeFile) -> Iterator[str]:
+    """Names of functions and tables of a file that the host cannot use."""
+    for node in walk(source.tree.root_node):
+        if node.type in ("function_declarator", "init_declarator", "array_declarator"):
+            name, above = node.child_by_field_name("declarator"), node.parent
+            while above is not None and above.type not in ("declaration", "function_definition"):
+                above = above.parent
+            start = above.start_byte if above is not None else node.start_byte
+            line = (
+                source.original[:start].rpartition(b"\n")[2] + source.original[start : start + 30]
+            )
+            if name is not None and b"__device__" in line and b"__host__" not in line:
+                yield source.text(name)

@@ -1,0 +1,219 @@
+"""Scalars and elements that the iterations of a loop only add to, or only take the greatest of.
+
+Not covered: what is combined and read in the same loop, as a running sum is.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from regraph_kg.cpp.edits import Edits
+from regraph_kg.cpp.functions import CodeFile
+from regraph_kg.cpp.syntax import walk
+from regraph_kg.port.host import flat, words_of
+
+_ADDED = {"int", "unsigned", "unsigned int", "unsigned long long", "float", "double"}
+"""Types that a GPU adds to atomically."""
+_WIDE = {
+    *("long", "long long", "unsigned long", "size_t", "std::size_t", "ptrdiff_t"),
+    *("int64_t", "uint64_t", "std::int64_t", "std::uint64_t", "long int", "std::ptrdiff_t"),
+}
+_NARROW = {"int32_t": "int", "uint32_t": "unsigned", "std::int32_t": "int"}
+_SIGNS = {"+=": "+", "-=": "+", "*=": "*", "|=": "|", "&=": "&", "^=": "^"}
+_GREATEST = {"max": "{a} < {b} ? {b} : {a}", "min": "{b} < {a} ? {b} : {a}"}
+_IF = re.compile(r"if \((.+) (<|>|<=|>=) (.+)\) (?:\{ )?(.+?) = (.+); ?\}?")
+_CONSTANT = re.compile(r"true|false|-?\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """A place that iterations only combine values into, by one operator."""
+
+    name: str
+    kind: str
+    operator: str  # "+", "max", .., or "=": all store one constant
+    element: str = ""  # the place where it is an element of an array
+
+    def ended(self, place: str, before: str) -> str:
+        """What a thread does with the value that it has."""
+        if self.operator == "=":
+            return f"if ({self.name} != {before}) {place} = {self.name};"
+        if self.operator == "+":
+            return added(self.kind, place, self.name)
+        sign = _GREATEST.get(self.operator, "{a} " + self.operator + " {b}")
+        word = "unsigned long long" if self.kind in {*_WIDE, "double", *_EIGHT} else "unsigned"
+        way = f"[]({self.kind} a, {self.kind} b) {{ return {sign.format(a='a', b='b')}; }}"
+        return f"combine<{word}>(&{place}, {self.name}, {way});"
+
+
+_EIGHT = {"unsigned long long", "long long"}
+
+
+def can_add(kind: str) -> bool:
+    """Whether a GPU adds to such a number atomically."""
+    return kind in {*_ADDED, *_WIDE, *_NARROW}
+
+
+def added(kind: str, place: str, value: str) -> str:
+    """An addition that several threads may make at once."""
+    if kind in _WIDE:
+        word = "unsigned long long"
+        return f"atomicAdd(({word}*)&{place}, ({word}){value});"
+    return f"atomicAdd(&{place}, {value});"
+
+
+def updates(
+    source: CodeFile, loop: Node, names: Collection[str], kinds: Mapping[str, str]
+) -> list[Update] | None:
+    """How a loop combines values into scalars; None where it does something else with one."""
+    found = list[Update]()
+    for name in sorted(names):
+        uses = [n for n in walk(loop) if n.type == "identifier" and source.text(n) == name]
+        operators = {_operator(source, use, name, loop) for use in uses}
+        kind = kinds[name]
+        if len(operators) != 1 or None in operators:
+            return None
+        operator = str(operators.pop())
+        if operator.startswith("="):
+            found.append(Update(name, kind, "="))
+        elif kind == "bool" or not can_add(kind):
+            return None
+        else:
+            found.append(Update(name, kind, operator))
+    return found
+
+
+def _operator(source: CodeFile, use: Node, place: str, loop: Node) -> str | None:
+    """The operator by which the statement around a use combines; None for no such statement."""
+    node: Node | None = use
+    while node is not None and node.id != loop.id:
+        if node.type in ("expression_statement", "if_statement"):
+            combined = _combined(source, node, place)
+            if combined or node.type == "if_statement":
+                return combined
+        node = node.parent
+    return None
+
+
+def _combined(  # noqa: PLR0911 (a return for each way)
+    source: CodeFile, statement: Node, place: str
+) -> str | None:
+    text, mine = flat(source, statement), re.compile(rf"(?<![\w.]){re.escape(place)}(?![\w\[])")
+    if statement.type == "if_statement":
+        return _in_if(text, place, mine)
+    inner = statement.named_children[0] if statement.named_children else statement
+    if inner.type == "update_expression":
+        return "+" if text.strip("+-;") == place else None
+    left, right = inner.child_by_field_name("left"), inner.child_by_field_name("right")
+    if inner.type != "assignment_expression" or left is None or right is None:
+        return None
+    if source.text(left) != place:
+        return None
+    sign, value = source.text(inner.children[1]), flat(source, right)
+    if sign != "=":
+        return None if mine.search(value) else _SIGNS.get(sign)
+    if _CONSTANT.fullmatch(value):
+        return f"={value}"
+    called = re.fullmatch(r"(?:std_)?f?(max|min)f?(?:<[\w ]+>)?\((.+)\)", value)
+    if called and right.type == "call_expression":
+        arguments = right.child_by_field_name("arguments")
+        items = [flat(source, n) for n in arguments.named_children] if arguments else []
+        others = [item for item in items if not mine.search(item)]
+        alone = len(items) == 2 and place in items and len(others) == 1  # noqa: PLR2004
+        return called[1] if alone else None
+    if right.type == "binary_expression" and right.child_by_field_name("left") is not None:
+        first, last = right.children[0], right.children[-1]
+        operator = source.text(right.children[1])
+        if source.text(first) == place and not mine.search(source.text(last)):
+            return {"-": "+"}.get(operator, operator) if operator in "+-*|&^" else None
+    return None
+
+
+def _in_if(text: str, place: str, mine: re.Pattern[str]) -> str | None:
+    """The operator of `if (v > m) m = v;`."""
+    match = _IF.fullmatch(text)
+    if match is None or match[4] != place:
+        return None
+    left, sign, right, value = match[1], match[2], match[3], match[5]
+    if mine.search(value) or ";" in value:
+        return None
+    if (left, right) == (value, place):
+        return "max" if ">" in sign else "min"
+    if (left, right) == (place, value):
+        return "max" if "<" in sign else "min"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Scattered:
+    """A loop whose additions to elements are atomic, and a loop with as many effects besides."""
+
+    text: str
+    proved: str
+    sums: tuple[Update, ...] = ()  # elements that all iterations add to
+
+
+def scattered(source: CodeFile, loop: Node, elements: Mapping[str, str]) -> Scattered | None:
+    """The loop with additions to the arrays' elements made atomic, where it only adds to them."""
+    written, proved, sums = Edits(), Edits(), dict[str, Update]()
+    counted = {name for node in walk(loop) for name in _declares(source, node)}
+    for array, kind in elements.items():
+        uses = [n for n in walk(loop) if n.type == "identifier" and source.text(n) == array]
+        adds = [_addition(source, use, array) for use in uses]
+        if not can_add(kind) or any(add is None for add in adds):
+            continue
+        for add in adds:
+            assert add is not None
+            statement, place, value = add
+            words, text = words_of(source, place), source.text(place)
+            if not words & counted and len({it[1].text for it in adds if it}) == 1:
+                name = f"sum_of_{array}"
+                sums[array] = Update(name, kind, "+", text)
+                written.put(place, name)
+            else:
+                written.put(statement, added(kind, text, f"({kind})({value})"))
+            index = source.text(place.named_children[-1]).strip("[]")
+            index = index if place.type == "subscript_expression" else "0"
+            proved.put(statement, f"{{ const auto put_at = {index}; const auto put = {value}; }}")
+    start, end = loop.start_byte, loop.end_byte
+    if elements and not proved.replacements:
+        return None
+    return Scattered(
+        written.applied(source.original, start, end),
+        proved.applied(source.original, start, end),
+        tuple(sums.values()),
+    )
+
+
+def _declares(source: CodeFile, node: Node) -> Iterable[str]:
+    if node.type != "declaration":
+        return ()
+    return words_of(source, node)
+
+
+def _addition(  # noqa: PLR0911 (a return for each way)
+    source: CodeFile, use: Node, array: str
+) -> tuple[Node, Node, str] | None:
+    """Statement, element and value where a use of an array is `a[i] += v;`."""
+    place = use.parent
+    if place is None or place.type not in ("subscript_expression", "pointer_expression"):
+        return None
+    change = place.parent
+    statement = change.parent if change is not None else None
+    if change is None or statement is None or statement.type != "expression_statement":
+        return None
+    if change.type == "update_expression":
+        return statement, place, "1" if "++" in source.text(change) else "-1"
+    left, right = change.child_by_field_name("left"), change.child_by_field_name("right")
+    if change.type != "assignment_expression" or left is None or right is None:
+        return None
+    sign = source.text(change.children[1])
+    if left.id != place.id or sign not in ("+=", "-=") or array in words_of(source, right):
+        return None
+    index = place.named_children[-1]
+    if place.type == "subscript_expression" and array in words_of(source, index):
+        return None
+    value = source.text(right)
+    return statement, place, value if sign == "+=" else f"-({value})"
