@@ -14,6 +14,7 @@ hand) and `about.toml`: the function, its field, where the pattern is from, the 
 
 import argparse
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -245,10 +246,9 @@ def same(before: str, after: str) -> bool:
 
 def _near(a: str, b: str) -> bool:
     try:
-        first, second = float(a), float(b)
+        return math.isclose(float(a), float(b), rel_tol=ROUNDING)
     except ValueError:
         return False
-    return abs(first - second) <= ROUNDING * max(abs(first), abs(second))
 
 
 def go_home(problem: Problem, one: Stranger, work: Path) -> str:

@@ -39,6 +39,7 @@ def test_every_folder_is_a_function() -> None:
         ("sum 1.0 4", False),
         ("sum 1.0", False),
         ("sum nan 3", False),
+        ("sum inf 3", False),
     ],
 )
 def test_numbers_with_a_point_may_round_and_no_others(after: str, *, equal: bool) -> None:
