@@ -4,7 +4,6 @@ Each batch is one transaction, and a trajectory's id is a hash of its content: a
 simply run again, and two ingests of one file at once do no harm.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,16 +13,13 @@ from regraph_kg.errors import BadInput
 from regraph_kg.ingest.cascade import Cascade, CodeReader, by_code
 from regraph_kg.ingest.plan import plan
 from regraph_kg.ingest.read import Accepted, Rejected
-from regraph_kg.models.evaluation import MOST_SPEEDUP
 from regraph_kg.models.graph import MergeCounts, MergePlan
 from regraph_kg.models.technique import Technique, Vocabulary
-from regraph_kg.models.trajectory import Measurement, RooflinePosition, Trajectory
+from regraph_kg.models.trajectory import Trajectory, is_claim
 
 if TYPE_CHECKING:  # only wiring knows a store
     from regraph_kg.backends.store import GraphStore
 
-MOST_EFFECT = 2**16  # 13,100 times as fast was measured
-MOST_SHARE = 1.5  # of the measured rate of memory, which may be a little low
 BATCH_LINES = 200
 BATCH_BYTES = 8 * 2**20  # a batch ends with the line that reaches either
 
@@ -46,10 +42,10 @@ class Portion:
     nameless_failures: int = 0
 
     @property
-    def beyond(self) -> int:
-        """Measurements that claim more than any device gives."""
+    def claims(self) -> int:
+        """Figures that no judge measured."""
         steps = (step for plan in self.plans for step in plan.trajectory.steps)
-        return sum(_is_beyond(one) for step in steps for one in step.measurements)
+        return sum(is_claim(one) for step in steps for one in step.measurements)
 
     def merged(self, store: "GraphStore") -> Batch:
         """Merge the plans into `store`, which must know the cascade's vocabulary."""
@@ -62,13 +58,6 @@ class Portion:
             elif counts.conflicts and (reason := counts.conflicts.get(line.trajectory.id)):
                 rejected.append(Rejected(line.line, reason))
         return Batch(counts, tuple(rejected), self.nameless_failures)
-
-
-def _is_beyond(measured: Measurement) -> bool:
-    seconds, roof = measured.seconds or math.inf, measured.roofline or RooflinePosition()
-    faster = (measured.before_seconds or 0.0) > MOST_EFFECT * seconds
-    faster |= (measured.serial_seconds or 0.0) > MOST_SPEEDUP * seconds
-    return faster or roof.memory > MOST_SHARE  # tensor cores pass the peak of arithmetic
 
 
 def read_vocabulary(store: "GraphStore", curated: Sequence[Technique]) -> Vocabulary:

@@ -73,7 +73,7 @@ class Foretelling:
             (_sum(figures, 0), _sum(figures, 1)) for figures in (self._wide, self._near)
         )
         tried, passed, _ = self._all[0]
-        share = 1 / max(1, len(self._wide))
+        share = 1 / max(1, sum(every[0] > 0 for every, _ in self._wide.values()))
         # a first step on a GPU gains a hundredfold, whichever it is; a fifth step little
         any_step = Foretold(0.5, UNKNOWN_GAIN).drawn_to(self._here[0], 0.0)
         self._any = Foretold((1 + passed) / (2 + tried), any_step.gain, share)

@@ -36,7 +36,7 @@ class Context:
     def successors(self, technique: str, code: str) -> tuple[Successor, ...]:
         """The successors that may apply to `code`, which `technique` led to."""
         offers = self.graph.after(technique, code, self.task.entry)
-        return tuple(offer.successor for offer in offers.fitting)
+        return tuple(offer.successor for offer in offers.fitting or offers.claimed)
 
     def walks_from(self, technique: str) -> str:
         """The technique whose successors follow: the start's after a free choice."""

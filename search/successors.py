@@ -39,6 +39,7 @@ class Offers:
 
     fitting: tuple[Offer, ...]  # followers in the graph's order; then techniques seen after others
     unfit: tuple[Offer, ...]  # followers that cannot be applied to this code
+    claimed: tuple[Offer, ...] = ()  # for which claims alone speak: where nothing else fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,11 @@ class Successors:
     def after(self, technique: str, code: str, entry: str = "") -> Offers:
         """The offers after `technique` at `code`, by the facts of the code that `entry` reaches."""
         facts = facts_of(written_out(code)[0], entry)
-        followers = [
-            Offer(successor, self._fit(successor.technique, facts))
-            for successor in self.neighbours(technique).successors
-        ]
+        known = self.neighbours(technique)
+        followers, claimed = (
+            [Offer(one, self._fit(one.technique, facts)) for one in successors]
+            for successors in (known.successors, known.claimed)
+        )
         # unknown stays: a wrong refusal costs the technique, a wrong offer one call
         fitting = [offer for offer in followers if offer.fit.fits is not False]
         # with too little to choose from a search is over before it has begun
@@ -67,7 +69,10 @@ class Successors:
         if self.small and technique not in {offer.successor.technique.id for offer in followers}:
             fitting += self._again(technique, facts)
         unfit = tuple(offer for offer in followers if offer.fit.fits is False)
-        return Offers(tuple(fitting), unfit)
+        told = {offer.successor.technique.id for offer in fitting}
+        may = [one for one in claimed if one.fit.fits is not False]
+        last = tuple(one for one in may if one.successor.technique.id not in told)
+        return Offers(tuple(fitting), unfit, last)
 
     def _again(self, technique: str, facts: Facts) -> list[Offer]:
         """The technique once more: a small step changes one place, and another may be left."""

@@ -14,12 +14,13 @@ from regraph_kg.backends.evidence import Evidence, Pair
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import EFFECT_SCALE, LEARNED_TRIES, UNMEASURED, Successor
 from regraph_kg.models.technique import Technique
-from regraph_kg.models.trajectory import standing
+from regraph_kg.models.trajectory import is_claim, standing
 
 COUNTS = ("examples", "tried", "verified", "sum_log2_effect", "declined")
 """The integer properties of a NEXT row: all add up, so that any order of writers gives the same."""
 BY_KIND = ("tried", "verified", "sum_log2_effect")  # a row also has these for each kind of code
 DOUBLINGS = {"openmp": 4.0, "cuda": 10.0}  # an effect counts as so many: no one makes a mean
+CLAIMED = "claimed"  # device of what no judge measured: shown, mixed into nothing
 SHORT = 8  # gains from here on have one decimal
 
 Counts = Counter[str]  # the counts of one NEXT row, or a part of them
@@ -56,22 +57,28 @@ def contribution(evidence: Evidence) -> NextRows:
     for pair, measured in zip(evidence.pairs, evidence.measurements, strict=True):
         # Figures of two judges are never pooled, nor are times by two metrics.
         counted = standing(measured)
+        claims = [one for one in measured if is_claim(one)]
         # In one row alone, so that `examples` adds up over devices.
-        row(pair, counted[-1].device if counted else None)["examples"] += 1
+        last = counted[-1].device if counted else CLAIMED if claims else None
+        row(pair, last)["examples"] += 1
+        for claim in claims:
+            _count(row(pair, CLAIMED), claim.outcome, math.log2(claim.effect or 1.0))
         # A search asks only about codes that a technique's preconditions admit.
-        if any(measurement.ruled_out for measurement in measured):
+        if any(one.ruled_out for one in measured if one not in claims):
             continue
         for measurement in counted:
-            _count(row(pair, measurement.device), pair, measurement.outcome, measurement.effect)
+            most = DOUBLINGS[pair.target.partition("/")[0]]
+            doubled = min(most, max(-most, math.log2(measurement.effect or 1.0)))
+            _count(row(pair, measurement.device), measurement.outcome, doubled)
     for failure, pair in evidence.failed:
         if not failure.ruled_out:
-            _count(row(pair, failure.device), pair, failure.outcome)
+            _count(row(pair, failure.device), failure.outcome)
     for counts in rows.values() if evidence.kind else ():
         counts.update({f"{name}_{evidence.kind}": counts[name] for name in BY_KIND})
     return {place: counts for place, counts in rows.items() if any(counts.values())}
 
 
-def _count(counts: Counts, pair: Pair, outcome: Outcome, effect: float | None = None) -> None:
+def _count(counts: Counts, outcome: Outcome, doubled: float = 0.0) -> None:
     """Count one trial; a declined technique, unchanged code and a noisy time are none."""
     # Code that was right but timed too noisily says neither that it helps nor that it fails.
     if outcome in (Outcome.UNCHANGED, Outcome.UNSTABLE_TIMING):
@@ -83,10 +90,7 @@ def _count(counts: Counts, pair: Pair, outcome: Outcome, effect: float | None = 
     if outcome is not Outcome.PASSED:
         return
     counts["verified"] += 1
-    if effect is not None:
-        most = DOUBLINGS[pair.target.partition("/")[0]]
-        gained = min(most, max(-most, math.log2(effect)))
-        counts["sum_log2_effect"] += round(EFFECT_SCALE * gained)
+    counts["sum_log2_effect"] += round(EFFECT_SCALE * doubled)
 
 
 def add(into: NextRows, rows: NextRows, sign: int = 1) -> None:
@@ -150,18 +154,20 @@ def successor(
     technique: Technique, rows: Mapping[RowKey, Counts], device: str, kind: str = ""
 ) -> Successor:
     """A pair's target as a successor, for `device`: its own rows, all others, those of `kind`."""
+    judged = {key: counts for key, counts in rows.items() if key.device != CLAIMED}
+    claimed = together({key: rows[key] for key in rows.keys() - judged.keys()})
     on_device, rest = (
-        together({k: rows[k] for k in rows if (k.device == device) is here}, capped=True)
+        together({k: judged[k] for k in judged if (k.device == device) is here}, capped=True)
         for here in (True, False)
     )
-    alike = together(rows, capped=True) if kind else Counts()
+    alike = together(judged, capped=True) if kind else Counts()
     by: Literal["device", "other-devices", "none"] = "device"
     chosen, elsewhere = on_device, rest
     if not on_device["tried"]:
         by = "other-devices" if rest["tried"] else "none"
         chosen, elsewhere = rest, Counts()
     declined = Counter[str | None]()
-    for key, counts in rows.items():
+    for key, counts in judged.items():
         declined[key.learner] += counts["declined"]
     return Successor(
         technique=technique,
@@ -177,12 +183,18 @@ def successor(
         alike_tried=alike[f"tried_{kind}"],
         alike_verified=alike[f"verified_{kind}"],
         alike_sum_log2=alike[f"sum_log2_effect_{kind}"],
+        claims=claimed["verified"],
+        sum_log2_claimed=claimed["sum_log2_effect"],
     )
 
 
-def precedence(rows: Mapping[RowKey, Counts]) -> tuple[int, int]:
-    """Sorts the pairs of a neighbourhood: most given examples first, then most learned ones."""
+def precedence(rows: Mapping[RowKey, Counts]) -> tuple[bool, int, int]:
+    """Sorts the pairs of a neighbourhood: most given examples first, then most learned ones.
+
+    Pairs without an example that is more than a claim are last, as the first value tells.
+    """
+    of = {k: n for k, n in rows.items() if k.device != CLAIMED and n["examples"]} or rows
     # a run's leaves share the beginnings of their paths: learned examples tell of the search
-    given = sum(counts["examples"] for key, counts in rows.items() if key.learner is None)
-    learned = sum(counts["examples"] for key, counts in rows.items() if key.learner is not None)
-    return -given, -learned
+    given = sum(counts["examples"] for key, counts in of.items() if key.learner is None)
+    learned = sum(counts["examples"] for key, counts in of.items() if key.learner is not None)
+    return of is rows, -given, -learned

@@ -160,9 +160,9 @@ class GraphStore(OnBolt):
     ) -> Neighbourhood:
         """Successors of `technique` seen in an example; codes of `kind` have figures of their own.
 
-        No model's learned tries outweigh the rest (`Successor`). `exclude_problem` leaves out
-        what that problem's trajectories contribute. Beside writers on Neo4j, a count may for an
-        instant be one trajectory off.
+        Those with examples of claims alone are apart. No model's learned tries outweigh the rest
+        (`Successor`). `exclude_problem` leaves out what that problem's trajectories contribute.
+        Beside writers on Neo4j, a count may for an instant be one trajectory off.
         """
         # Neo4j may show a technique that another transaction makes or deletes, in part.
         rows = [
@@ -174,12 +174,12 @@ class GraphStore(OnBolt):
         pairs = ((Pair(technique, row["technique"]["id"]), row["statistics"]) for row in rows)
         known = _without(ask, pairs, f"{technique} ", exclude_problem)
         ranked = sorted((precedence(counts), pair.target) for pair, counts in known.items())
-        successors = (
-            successor(Technique.model_validate(nodes[to]), known[Pair(technique, to)], device, kind)
-            for (given, learned), to in ranked
-            if given or learned
-        )
-        return Neighbourhood(technique, tuple(successors)[:limit])
+        found: tuple[list[Successor], list[Successor]] = [], []
+        for (claimed, given, learned), to in ranked:
+            if given or learned:
+                node, rows_of = Technique.model_validate(nodes[to]), known[Pair(technique, to)]
+                found[claimed].append(successor(node, rows_of, device, kind))
+        return Neighbourhood(technique, *(tuple(half[:limit]) for half in found))
 
     def pooled(
         self, target: Target, *, device: str, kind: str = "", exclude_problem: str | None = None
@@ -194,11 +194,11 @@ class GraphStore(OnBolt):
         most: dict[str, tuple[int, str]] = {}
         # Of sources with as many examples the start counts: it is where a search begins.
         for pair, by_key in sorted(known.items(), key=lambda row: (row[0].source != start, row[0])):
-            examples = sum(counts["examples"] for counts in by_key.values())
-            if not examples:
+            none_but_claims, given, learned = precedence(by_key)
+            if none_but_claims:
                 continue
-            if examples > most.get(pair.target, (0, ""))[0]:
-                most[pair.target] = (examples, pair.source)
+            if -given - learned > most.get(pair.target, (0, ""))[0]:
+                most[pair.target] = (-given - learned, pair.source)
             for key, counts in by_key.items():
                 sums[pair.target].setdefault(key, Counts()).update(counts)
         return tuple(

@@ -153,6 +153,9 @@ class Successor:
     alike_verified: int = 0
     alike_sum_log2: int = 0
     """The same on all devices, on codes of the asked kind (cpp/kinds.py) alone."""
+    claims: int = 0
+    sum_log2_claimed: int = 0
+    """What files say of it without a judge: shown, and counted among nothing else."""
     after: str = ""  # in pooled figures: the technique that it followed most
 
     @property
@@ -172,6 +175,7 @@ class Neighbourhood:
 
     technique: str
     successors: tuple[Successor, ...]
+    claimed: tuple[Successor, ...] = ()  # those for which claims alone speak: the last choice
 
 
 _ALWAYS_THERE = (

@@ -29,6 +29,8 @@ class SuggestedStep(Frozen):
     declined: int  #: how often a model said that it does not apply
     alike: float | None = None  #: mean effect on codes of the same kind, on any device
     alike_tried: int = 0  #: tries on such codes
+    claims: int = 0  #: what files say of it without a judge: it counts nowhere
+    claimed: float | None = None  #: mean effect of these
     examples: int  #: on all devices
     measured: Literal["device", "other-devices", "none"]
     """Its figures were measured on the device asked about, or on others."""
@@ -60,7 +62,9 @@ class SuggestedStep(Frozen):
             text += "" if self.follows else ", after other techniques"
         if self.alike_tried:
             text += f"; {self.alike_tried} on codes like yours" + _by(self.alike)
-        return text + (f"; {self.declined} times it did not apply" if self.declined else "")
+        text += f"; {self.declined} times it did not apply" if self.declined else ""
+        claimed = f"; {self.claims} claimed, not measured" + _by(self.claimed)
+        return text + (claimed if self.claims else "")
 
 
 class UnfitStep(Frozen):
@@ -76,7 +80,7 @@ class NextSteps(Frozen):
 
     History: 1 (2026-11) first version; 2 (2026-11) only what fits the code, and why; 3 (2026-11)
     an example is the graph's own, with its technique as `target`; 4 (2026-11) no similar steps of
-    other techniques, which `regraph examples --code` shows; 5 (2026-11) codes alike.
+    other techniques, which `regraph examples --code` shows; 5 (2026-11) codes alike, claims.
     """
 
     schema_version: Literal[5] = 5
@@ -85,7 +89,8 @@ class NextSteps(Frozen):
     device: str  #: whose figures go first; "": any
     steps: tuple[SuggestedStep, ...]
     """Steps that may be applied to the code, the most promising first; what may fit after what
-    fits, what was not seen to follow after what was, what the code shows already last."""
+    fits, what was not seen to follow after what was, then what the code shows already; what is
+    only claimed is last."""
     left_out: tuple[UnfitStep, ...]  #: steps seen to follow that cannot be applied here
 
     def __str__(self) -> str:

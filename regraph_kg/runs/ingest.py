@@ -249,19 +249,19 @@ def _merge(
     ingested: Ingested,
 ) -> Story[None]:
     """Merge one file, count, and list its rejected lines, if there are any."""
-    good, beyond, first, rows = ingested.good, 0, list[Rejected](), list[str]()
+    good, claims, first, rows = ingested.good, 0, list[Rejected](), list[str]()
     for end, portion in portions:
         batch = portion.merged(store)
         ingested.count(batch)
-        beyond += portion.beyond
+        claims += portion.claims
         told = ({"line": one.line.number, "reason": one.reason} for one in batch.rejected)
         rows += [json.dumps(row, ensure_ascii=False) + "\n" for row in told]
         first += batch.rejected[: not first]
         totals = f"{ingested.added} added, {ingested.known} known, {ingested.rejected} rejected"
         yield replace(work, done=work.done + end, text=f"{file.name}: {totals}")
-    if beyond:
-        claim = f"over {pipeline.MOST_EFFECT:,}x, or beyond its memory: kept as claims"
-        yield replace(work, line=f"{file}: {beyond} figures that no device gives ({claim})")
+    if claims:
+        line = f"{file}: {claims} figures that no device gives or no judge measured"
+        yield replace(work, line=f"{line}: kept as claims, shown and never counted")
     head = first[0].line.data if ingested.good == good else b""
     text = head == b"{" or head[:1] not in (b"", b"{")
     if text or any(one.whole for one in first):

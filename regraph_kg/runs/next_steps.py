@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # only wiring knows a store
 
 MOST_SUCCESSORS = 256  # most successors of one technique that are read; none has more today
 _OF_TECHNIQUE = ("name", "definition", "applies", "hurts")
-_FIGURES = ("effect", "tried", "verified", "declined", "examples", "alike_tried")
+_FIGURES = ("effect", "tried", "verified", "declined", "examples", "alike_tried", "claims")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def next_steps(store: "GraphStore", question: Question, vector: Vector | None) -
         return in_code(offer), offer.fit.fits is not True, not offer.follows, -promise
 
     steps = []
-    for offer in sorted(offers.fitting, key=place)[: question.limit]:
+    for offer in (*sorted(offers.fitting, key=place), *offers.claimed)[: question.limit]:
         successor, technique = offer.successor, offer.successor.technique
         # pooled figures have no pair of their own: the pair with most of them shows examples
         nearest = store.examples(
@@ -75,6 +75,7 @@ def next_steps(store: "GraphStore", question: Question, vector: Vector | None) -
             **{name: getattr(successor, name) for name in _FIGURES},
             expected=math.exp(told.of(technique.id).passes * told.of(technique.id).gain),
             alike=mean_effect(successor.alike_sum_log2, successor.alike_verified),
+            claimed=mean_effect(successor.sum_log2_claimed, successor.claims),
             measured=successor.statistics,
             in_code=in_code(offer),
             fits=offer.fit.fits,

@@ -123,7 +123,7 @@ def require_graph(settings: Settings, choice: SearchChoice) -> None:
     with closing(open_store(settings, retry_seconds=2.0)) as store:
         start = start_id(choice.target)
         neighbourhood = store.neighbourhood(start, device="", limit=1, exclude_problem=excluded)
-    if not neighbourhood.successors:
+    if not (neighbourhood.successors or neighbourhood.claimed):
         without = f" without {excluded}'s own examples" if excluded else ""
         raise BadInput(
             f"the graph holds no {choice.target} technique to begin with{without}:"

@@ -71,6 +71,25 @@ def test_the_example_of_a_technique_began_with_the_code_most_like_ones_own(desk:
         assert nearest["similarity"] == pytest.approx(1, abs=1e-5)
 
 
+@pytest.mark.parametrize("judge", ["1", "", "a blog"])
+@pytest.mark.parametrize("label", ["Memory coalescing", "Odd trick", "Never seen trick"])
+def test_a_claim_of_a_million_times_moves_nothing(desk: Desk, label: str, judge: str) -> None:
+    fill(desk)
+    before = [(one["technique"], one["expected"]) for one in ask(desk, LOOP)["steps"]]
+    claim = step(label, "int z;", 1e-6)
+    claim["measurements"][0]["evaluator"] = judge  # type: ignore[index]
+    done = desk.run("ingest", desk.write("claim.jsonl", row(serial=LOOP, steps=[claim])))
+    assert "1 figures that no device gives or no judge measured" in done.err
+    after = ask(desk, LOOP)["steps"]
+    assert [(one["technique"], one["expected"]) for one in after][: len(before)] == before
+    (claimed,) = [one for one in after if one["claims"]]
+    assert claimed["claimed"] == pytest.approx(1e6)
+    last = desk.run("next", "mine.cpp", "--target", "cuda", "--device", "GPU").out
+    assert "1 claimed, not measured, 1000000x" in last
+    if label == "Never seen trick":
+        assert (claimed, claimed["tried"]) == (after[-1], 0)
+
+
 def test_after_a_technique_other_techniques_follow(desk: Desk) -> None:
     fill(desk)
     found = ask(desk, LOOP, "--after", "memory coalescing")

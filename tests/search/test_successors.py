@@ -109,6 +109,38 @@ def test_no_more_are_offered_than_are_enough() -> None:
     assert offered(many, pooled)[0] == [f"k{n}" for n in range(ENOUGH)]
 
 
+def test_what_is_only_claimed_is_offered_where_nothing_else_fits() -> None:
+    claimed = (needing("a", "loop"), needing("b", "nest"), needing("c", "loop"))
+    found = [
+        Successors(
+            lambda name, known=known: Neighbourhood(name, known, claimed),  # type: ignore[misc]
+            lambda: (needing("c", "loop", tried=2, verified=2),),
+            START,
+        ).after(START, SERIAL)
+        for known in ((), (needing("d", "loop"),))
+    ]
+    assert [short(one.fitting) for one in found] == [[], ["d", "c"]]
+    assert [short(one.claimed) for one in found] == [["a", "c"], ["a"]]
+
+
+@pytest.mark.parametrize("method", WALKS)
+def test_a_search_is_the_same_beside_claims(method: str) -> None:
+    def script(key: object) -> str:
+        return fenced(code(0.1 * len(str(key)) % 1, key))
+
+    def steps(graph: Graph, claimed: tuple[Successor, ...] = ()) -> list[object]:
+        toy = Toy(graph, script)
+        plain = toy.neighbours
+        toy.neighbours = lambda name: replace(plain(name), claimed=claimed)  # type: ignore[method-assign]
+        records = searching(toy.world, header(settings=usual_settings(method)))
+        return [step.technique for record in records for step in record.steps]
+
+    known: Graph = {"start": ["a", "b"], "a": ["b"], "b": ["a"]}
+    claimed = (successor("c"),)
+    assert steps(known, claimed) == steps(known)
+    assert "openmp/c" in steps({"start": []}, claimed)
+
+
 GRAPH: Graph = {"start": ["nested", "flat"], "flat": ["nested", "other"], "other": ["flat"]}
 SEEN = {"nested": needing("nested", "nest"), "flat": needing("flat", "loop")}
 ELSEWHERE = replace(needing("elsewhere", "loop", tried=3, verified=3), after="openmp/flat")
