@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 Point = Mapping[str, int]
 _MOST = {1: 64, 2: 4}  # the largest factor and number of a formula with so many products
+_DEGREES = {1: 4, 2: 3}  # the most sizes of a product in it
 _LEAST_FOR_PAIRS = 5
 _WORD = r"[A-Za-z_]\w*"
 _PRODUCT = rf"{_WORD}(?:\*{_WORD})*"
@@ -34,7 +35,7 @@ class Fitting:
         sizes = {n: at for n, at in self._sizes.items() if not iskeyword(n)}  # of no expression
         found = {
             "*".join(names): np.prod([sizes[name] for name in names], axis=0)
-            for degree in (1, 2, 3)
+            for degree in range(1, _DEGREES[1] + 1)
             for names in combinations_with_replacement(sizes, degree)
         }
         found |= {f"({name} // 2)": at // 2 for name, at in sizes.items()}
@@ -57,7 +58,8 @@ class Fitting:
 
     def _sums(self, wanted: NDArray[Any], count: int) -> Iterator[str]:
         """Sums of so many terms with factors, and a number."""
-        for terms in combinations(self._terms.items(), count):
+        fit = ((text, at) for text, at in self._terms.items() if text.count("*") < _DEGREES[count])
+        for terms in combinations(fit, count):
             matrix = np.stack([*(at for _, at in terms), np.ones(len(wanted))], axis=1)
             solved, _, rank, _ = np.linalg.lstsq(matrix, wanted, rcond=None)
             whole = np.rint(solved).astype(int)
@@ -78,12 +80,12 @@ class Fitting:
                     return text, other, ""
                 if text in self._sizes and (np.minimum(at, beside) == wanted).all():
                     return text, "", other
-        for text in self._sizes.keys() & self._terms.keys():
-            at = self._sizes[text]
-            is_most = 2 * (wanted == at).sum() >= len(wanted)
-            if is_most and (wanted <= at).all() and wanted.any():
-                return text, "", ""
-        return "", "", ""
+        bounds = {text: at for text, at in self._terms.items() if (wanted <= at).all()}
+        most = max(bounds, key=lambda text: (wanted == bounds[text]).sum(), default="")
+        count = (wanted == bounds[most]).sum() if most else 0
+        is_most = 2 * count >= len(wanted) and wanted.any()
+        is_known = most in self._sizes or count >= _LEAST_FOR_PAIRS
+        return (most, "", "") if is_most and is_known else ("", "", "")
 
 
 def names_in(text: str) -> set[str]:

@@ -4,11 +4,11 @@ An array's integers are all 2 in one call and all 3 in another: what is accessed
 each leads to. Then they grow until the call leaves an array, or accesses nothing more.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
-from regraph_kg.adopt.fit import Fitting, Point
+from regraph_kg.adopt.fit import Fitting, Point, names_in
 from regraph_kg.adopt.probe import Called, ProbeCall
 from regraph_kg.adopt.trials import STEP, ProbeTrials
 from regraph_kg.evaluation.problem.expression import size_of
@@ -31,6 +31,16 @@ class Index:
     low: int = 0  # the least of them that a call is given
     last: int = 1  # how far the largest one lies before the array's end
     clamped: bool = False  # what is too large leads to the array's last element
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of an array, of which only a beginning is looked at; over sizes."""
+
+    target: str
+    count: str
+    width: str
+    length: str  # of the array that says how much
 
 
 def starts(trials: ProbeTrials) -> dict[str, set[str]]:
@@ -100,6 +110,46 @@ def _led(
                 return None  # brought back into the array by a remainder
     low = -1 if checked and below is not None else -offset
     return Index(*holder, target, stride, offset, checked, low, clamped=clamped)
+
+
+def rows(trials: ProbeTrials, taken: Collection[str]) -> dict[tuple[str, str], Rows]:
+    """Integers that say how much of each row of an array is looked at, and those rows."""
+    found, points = dict[tuple[str, str], Rows](), trials.points[: 2 * _MOST_POINTS]
+    leaves = [(name, leaf) for name in trials.arrays for leaf in trials.leaves(name)]
+    for name, leaf in (one for one in leaves if one[0] not in taken):
+        holds = [trials.content(name, "is", {leaf: value}) for value in (_ONE, _TWO, _THREE)]
+        outcomes = trials.run([trials.case(p, held={name: h}) for p in points for h in holds])
+        here = [outcomes[at : at + len(holds)] for at in range(0, len(outcomes), len(holds))]
+        for target in set(trials.arrays) - {name}:
+            begun = [_begun(name, target, one) for one in here]
+            good = [(point, one) for point, one in zip(points, begun, strict=True) if one]
+            fitting = Fitting([point for point, _ in good])
+            count, width, length = (fitting.find([one[at] for _, one in good]) for at in range(3))
+            if len(good) >= _MOST_POINTS and names_in(count) and width:
+                found[name, leaf] = Rows(target, count, width, length)
+    return found
+
+
+def _begun(
+    name: str, target: str, outcomes: Sequence[Called | None]
+) -> tuple[int, int, int] | None:
+    """How many rows an array has and how wide they are, where one more of each is looked at.
+
+    And how long the array is that says it.
+    """
+    alive = [one for one in outcomes if one is not None]
+    seen = [one.arrays[target] for one in alive]
+    sets = [{i for i, count in enumerate(one.counts) if count} for one in seen]
+    begins = sorted(sets[0]) if len(sets) == len(outcomes) else []
+    widths = {after - before for before, after in pairwise(begins)}
+    if len(widths) != 1 or (width := min(widths)) <= _THREE or begins[0]:
+        return None
+    grown = [{begin + at for begin in begins for at in range(1 + more)} for more in range(3)]
+    shown = [
+        {at for at in one if at < len(two.counts)} for one, two in zip(grown, seen, strict=True)
+    ]
+    end = alive[0].arrays[name].end
+    return (-(-seen[0].end // width), width, end) if sets == shown else None
 
 
 def _shifted(one: Called, other: Called, target: str) -> tuple[list[int], list[int]]:

@@ -12,7 +12,7 @@ from math import prod
 from typing import Literal
 
 from regraph_kg.adopt.fit import Fitting, Point, axes, names_in, rounded
-from regraph_kg.adopt.indices import Index, indices, limits, starts
+from regraph_kg.adopt.indices import Index, indices, limits, rows, starts
 from regraph_kg.adopt.probe import ROOM, Called, Probe, ProbeCall, Touched
 from regraph_kg.adopt.trials import KINDS, ProbeTrials
 from regraph_kg.adopt.types import Passed
@@ -68,6 +68,10 @@ def watch(probe: Probe, passed: Mapping[str, Passed], returned: Passed | None) -
     watching.share_lengths(found)
     watching.shorten(found)
     watching.limit(found)
+    for (name, leaf), row in rows(trials, {*begun, *(index.name for index in led)}).items():
+        own, target = found.arrays[name], found.arrays[row.target]
+        own.ranges[leaf], own.shape = (0, row.width), own.shape or (row.length,)
+        target.shape = tuple(n for text in (row.count, row.width) for n in axes(text) or (text,))
     for name, over in begun.items():
         found.arrays[name].starts = True
         found.arrays[name].leads.append(Index(name, "", max(over), last=0))
@@ -162,12 +166,13 @@ class _Watching:
         return text
 
     def _seen(self, name: str) -> Seen:
-        one, end, seen = self._trials.passed[name], self._ends.get(name, ""), Seen()
+        one, seen = self._trials.passed[name], Seen()
         led = [index for index in self._led if index.target == name]
         seen.between = name in self._between
         seen.by_bytes = any(self._trials.passed[i.name].element.type == "uint8" for i in led)
         if not one.const:
             self._change(seen, name)
+        end = self._ends.get(name, "")
         if end and not (seen.sized or seen.counted):
             seen.shape = self._axes(name, end)
         if end:
@@ -226,8 +231,19 @@ class _Watching:
         given = self._length(sizes)
         if given and own not in names_in(given):
             self._ends[name], seen.sized, seen.shape = given, True, (given,)
+        elif swapped := self._swapped(own, sizes):
+            self._ends[name] = swapped
         else:
             seen.counted, seen.shape = True, ((own,) if reads else ())
+
+    def _swapped(self, own: str, lengths: Sequence[Collection[int]]) -> str:
+        """The length that a container gets now and then, as by a swap: one that it must have."""
+        pairs = zip(self._points, lengths, strict=True)
+        others = [(point, {*here} - {point[own]}) for point, here in pairs]
+        apart = [(point, min(here)) for point, here in others if here]
+        text = Fitting([point for point, _ in apart]).find([size for _, size in apart])
+        is_one = all(len(here) <= 1 for _, here in others)
+        return text if is_one and names_in(text) - {own} else ""
 
     def returned(self, returned: Passed) -> Seen:
         """How long what is returned is."""

@@ -12,7 +12,8 @@ from regraph_kg.adopt.types import Passed
 from regraph_kg.evaluation.problem.types import Type, dtype_of, is_whole, record_of
 
 _VALUES = (7, 5, 17, 11, 13, 19, 9, 3)  # sizes that no product or sum of others is taken for
-_APART = 3
+_FEW = (4, 3, 9, 7, 5, 8, 2, 6)  # for products of many: arrays have room for four of them
+_APART, _MANY = 3, 4
 _ALIKE, _POWERS = (6, 10, 12), (8, 16, 4, 32)
 _HELD = 1024  # elements of a pattern; it is repeated
 KINDS = ("small", "zero", "signed", "rising", "odd")
@@ -63,6 +64,8 @@ class ProbeTrials:
         self.alike: Point = dict.fromkeys(names, _ALIKE[1])
         self.long = self._long()  # with containers long enough for each product of two integers
         apart = [_turned(names, _VALUES, turn) for turn in range(len(_VALUES))]
+        if len(self.ints) >= _MANY:
+            apart += [_turned(names, _FEW, turn) for turn in range(len(_FEW))]
         self.points = [
             *apart,
             *(dict.fromkeys(names, alike) for alike in _ALIKE),
