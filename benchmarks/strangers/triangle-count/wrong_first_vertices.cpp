@@ -4,7 +4,7 @@ std::int64_t countTriangles(const std::vector<std::uint32_t>& offsets,
     const std::int64_t n = offsets.empty() ? 0 : (std::int64_t)offsets.size() - 1;
     const std::uint32_t* all = neighbours.data();
 #pragma omp parallel for schedule(dynamic, 16) reduction(+ : triangles)
-    for (std::int64_t u = 1; u < n; ++u) {
+    for (std::int64_t u = n / 8; u < n; ++u) {
         const std::uint32_t* endU = all + offsets[u + 1];
         for (const std::uint32_t* it = all + offsets[u]; it != endU; ++it) {
             const std::uint32_t v = *it;
