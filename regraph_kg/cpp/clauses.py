@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from regraph_kg.cpp.guards import sides
 from regraph_kg.cpp.headers import COMPARES
 from regraph_kg.cpp.indices import ElementAccess, Indices
-from regraph_kg.cpp.occurrences import NO_LOOP, Declared, Loop
+from regraph_kg.cpp.occurrences import Declared, Loop, Occurrence
 from regraph_kg.cpp.polynomial import add, coefficient, constant, number, replace, shown
 from regraph_kg.cpp.syntax import bare, operator, short, text
 
@@ -133,10 +133,16 @@ def _read_after(names: Indices, loop: Loop, declared: Declared) -> bool:
     begins = [node.start_byte for node in around if node.start_byte > declared.scope[0]]
     later = [[use for use in uses if use.node.start_byte >= loop.node.end_byte]]
     later += [[use for use in uses if use.node.start_byte >= begin] for begin in begins[:1]]
-    firsts = [listed[0] for listed in later if listed]
-    return any(
-        use.mode != "write"
-        or use.place.branches > loop.place.branches
-        or use.place.loop not in (NO_LOOP, *names.chain(loop.place.loop))
-        for use in firsts
-    )
+    return any(_read_first(names, loop, listed) for listed in later)
+
+
+def _read_first(names: Indices, loop: Loop, uses: list[Occurrence]) -> bool:
+    """Whether any of a name's later uses sees what it had; other loops may have no iterations."""
+    while uses and uses[0].mode == "write" and uses[0].place.branches <= loop.place.branches:
+        around = names.chain(uses[0].place.loop)
+        others = [k for k in around if k not in names.chain(loop.place.loop)]
+        if not others:
+            return False
+        end = names.events.loops[others[-1]].node.end_byte
+        uses = [use for use in uses if use.node.start_byte >= end]
+    return bool(uses)

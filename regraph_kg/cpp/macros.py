@@ -5,6 +5,7 @@ are defined in two ways, paste names or take any number of arguments stay, and a
 """
 
 import re
+from functools import partial
 
 from regraph_kg.cpp.syntax import parse, text, walk
 
@@ -61,13 +62,17 @@ def _written(code: str, macros: dict[str, _Macro], room: list[int]) -> str:
         if match[0] not in macros or len(values) != len(names or ()) or room[0] <= 0:
             parts.append(match[0])
             continue
-        given = [(None, _written(value, macros, room)) for value in values]
-        body = _written(body, dict(zip(names or (), given, strict=True)), room)
+        given = dict(zip(names or (), [_written(v, macros, room) for v in values], strict=True))
+        body = _TOKEN.sub(partial(_filled, given), body)  # all at once: a value may hold a name
         room[0] -= len(body)
         others = {name: other for name, other in macros.items() if name != match[0]}
         parts.append(_written(body, others, room))
         at = end
     return "".join((*parts, code[at:]))
+
+
+def _filled(given: dict[str, str], token: re.Match[str]) -> str:
+    return given.get(token[0], token[0])
 
 
 def _given(code: str, at: int) -> tuple[list[str], int]:

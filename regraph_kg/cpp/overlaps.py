@@ -68,7 +68,9 @@ class Overlaps:
 
     def _meets(self, first: Polynomial, second: Polynomial, inner: Sequence[int]) -> Meets:
         factor = coefficient(first, self.own)
-        if self._never_equal(first, second, [self.loop, *inner]):
+        if self._never_equal(first, second, [self.loop, *inner]) or self._in_columns(
+            first, second, [self.loop, *inner]
+        ):
             return "never"
         varying = {self.names.headers[loop].symbol for loop in inner}
         move = self._size(self.loop, factor or {})
@@ -80,6 +82,20 @@ class Overlaps:
             return "later"
         disjoint = self._remainder(first, second, move, inner)
         return "never" if disjoint else self._nested_meets(first, second, move, inner)
+
+    def _in_columns(self, first: Polynomial, second: Polynomial, loops: Sequence[int]) -> bool:
+        """Whether two indices are of other columns: `i * n + j` and `i * n + k`."""
+        varying = {self.names.headers[loop].symbol for loop in loops}
+        for loop in loops:
+            width = coefficient(first, self.names.headers[loop].symbol)
+            if not width or names_in(width) & varying:
+                continue
+            columns = [self._without(index, width, loops) for index in (first, second)]
+            if columns[1] == second:
+                continue
+            if self._fits(*columns, width, loops) and self._never_equal(*columns, loops):
+                return True
+        return False
 
     def _nested_meets(
         self, first: Polynomial, second: Polynomial, move: Polynomial, inner: Sequence[int]

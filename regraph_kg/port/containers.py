@@ -20,7 +20,7 @@ from regraph_kg.port.work import Container, Work, container_of
 
 _LOCAL = re.compile(r"(?:const )?(?:std::)?(vector|array)<(.+)>")
 _MADE = {"declaration", "expression_statement"}
-_SWAPPED = re.compile(r"(?:std::|std_)?swap\((\w+), (\w+)\);|(\w+)\.swap\((\w+)\);")
+_SWAPPED = re.compile(r"(?:std::)?swap\((\w+), (\w+)\);|(\w+)\.swap\((\w+)\);")
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,7 +328,7 @@ class Containers:
             match[1] or match[3],
             match[2] or match[4],
         } <= names:
-            return f"std_swap({match[1] or match[3]}, {match[2] or match[4]});"
+            return f"std::swap({match[1] or match[3]}, {match[2] or match[4]});"
         if (match := re.fullmatch(r"(\w+)\.fill\((.+)\);", text)) and match[1] in names:
             at, value = self._at, self._of_device(owner, match[2])
             length = owner.lengths[match[1]]

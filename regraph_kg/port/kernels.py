@@ -47,12 +47,12 @@ class Scope:
     constants: dict[str, str] = field(default_factory=dict)  # name -> its declaration
     swapped: list[frozenset[str]] = field(default_factory=list)
     known: dict[str, str] = field(default_factory=dict)  # scalar that stays -> its declaration
+    around: str = ""  # heads of the host's loops around it
 
     def copy(self) -> "Scope":
         """The same for a block inside."""
-        return Scope(
-            {**self.arrays}, {**self.scalars}, {**self.constants}, self.swapped, {**self.known}
-        )
+        copied = ({**self.arrays}, {**self.scalars}, {**self.constants})
+        return Scope(*copied, self.swapped, {**self.known}, self.around)
 
     def overlaps(self, words: set[str]) -> bool:
         """Whether two of the named arrays may be one memory that something writes."""
@@ -238,9 +238,14 @@ class Kernels:
     def _apart(self, text: str, scope: Scope, names: set[str]) -> SerialLoop | None:
         """The loop, if its iterations are apart, with what is known of the numbers before it."""
         arrays = {name: array.may_change for name, array in scope.arrays.items()}
+        heads = scope.around.count("\n")
         for known in ({}, scope.known):
-            _, function = self._read(text, scope, names, known)
+            told = f"{scope.around}{text}{'}' * heads}"
+            _, function = self._read(told, scope, names, known)
             *before, node = function.body.named_children
+            for _ in range(heads):
+                before += node.named_children[:1]
+                node = node.named_children[-1].named_children[-1]
             loop = as_threads(function, node, before, arrays)
             if loop is not None or not scope.known:
                 return loop

@@ -61,7 +61,10 @@ def counted(
     fact = fact_of(function.source, node)
     if fact is None or not is_integer(fact.type) or fact.step != "1" or not fact.start:
         return None
-    first, end = fact.start, fact.end + " + 1" * (fact.compare == "<=")
+    first, end = fact.start, fact.end
+    if match := re.fullmatch(rf"{fact.variable} \+ (\w+) <=? (.+)", end):  # i + 1 < n
+        end = f"(long long)({match[2]}) - {match[1]}"  # unsigned numbers have no negative one
+    end += " + 1" * (fact.compare == "<=")
     if fact.compare not in ("<", "<=", "!=") or max(len(first), len(end)) > _LONG:
         return None
     known = _known(function, before, f"{first} {end}", arrays)

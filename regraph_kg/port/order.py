@@ -236,6 +236,8 @@ class Order:
             lines = None
         self.depth -= is_loop
         alone = is_loop and any("<<<1, 1>>>" in line for line in lines or ())
+        made = [text for text in self.kernels.texts[len(mark[0]) :] if "blockIdx" in text]
+        alone = alone and not any(re.search(r"\bfor \(| % \(", text) for text in made)
         if lines is None or not self.kernels.deals or (alone and self._counts_elements(node)):
             self.kernels.undo(mark)
             self.buffers = buffers
@@ -266,16 +268,28 @@ class Order:
                 return None
         if body is None:
             return None
+        opening = " ".join(
+            self._source.original[node.start_byte : body.start_byte].decode().split()
+        )
+        if node.type == "for_statement" and self._is_fixed(node, body):
+            scope.around += f"{opening} {{\n"
         inside = self._indented(body, scope)
         if node.type == "do_statement":
             condition = node.child_by_field_name("condition")
             return ["do {", *inside, f"}} while {self._source.text(condition or node)};"]
-        opening = self._source.original[node.start_byte : body.start_byte].decode()
-        lines = [f"{' '.join(opening.split())} {{", *inside, "}"]
+        lines = [f"{opening} {{", *inside, "}"]
         other = node.child_by_field_name("alternative")
         if other is not None:
             lines += ["else {", *self._indented(other.named_children[-1], scope), "}"]
         return lines
+
+    def _is_fixed(self, loop: Node, body: Node) -> bool:
+        """Whether only its head changes what the head of a loop of the host is made of."""
+        own = {name for head in loop.named_children[:1] for name, _ in self._scalars(head)}
+        heads = [c for c in loop.named_children if c.id != body.id]
+        words = set[str]().union(*(words_of(self._source, head) for head in heads))
+        inside = {self._source.text(target) for target in Changes(self._source).changed_by(body)}
+        return bool(own) and not (words - own) & self.changed and not own & inside
 
     def _indented(self, node: Node, scope: Scope) -> list[str]:
         return [f"    {line}" for line in self._block(node, scope.copy())]
@@ -371,9 +385,12 @@ class Order:
         scope.arrays[array] = Array(
             element, f"{element}* {array}", may_change=True, roots=frozenset({array})
         )
-        self.buffers.append(array)
+        swapped = any(array in pair for pair in scope.swapped)  # it may end as another's name
+        memory = self.kernels.new(f"{array}_memory") if swapped else array
+        self.buffers.append(memory)
         room = f"sizeof({element}) * {length}"
         lines = [f"{element}* {array};", f"cudaMalloc(&{array}, {room});"]
+        lines += [f"{element}* const {memory} = {array};"] if swapped else []
         return [*lines, *([f"cudaMemset({array}, 0, {room});"] if value is not None else [])]
 
     def _pointer(

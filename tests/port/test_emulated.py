@@ -9,7 +9,7 @@ from regraph_kg.models.port import NotPorted, Port
 from regraph_kg.port.port import port
 
 from .emulated import differences
-from .test_port import CORPUS, HEAD, ported, problem
+from .test_port import CORPUS, HEAD, N, Y, ported, problem
 
 NAMES = sorted(path.parent.name for path in CORPUS.glob("*/problem.toml"))
 QUICK = ("jacobi-csr", "matmul", "reduction")
@@ -56,6 +56,26 @@ BODIES = {
     for (int i = 0; i < n; ++i) y[i] = a[i] - b[i];
     delete[] a;
     delete[] b;""",
+    "an argument swapped with a buffer, and bounds of i + 1": """
+    float* out = y;
+    std::vector<float> next(n);
+    for (int i = 0; i < n; ++i) { out[i] = x[i]; next[i] = x[i]; }
+    for (int s = 0; s < 3; ++s) {
+        for (int i = 1; i + 1 < n; ++i) next[i] = out[i - 1] + out[i + 1];
+        for (int i = 1; i + 2 <= n; ++i) out[i] = next[i] / 2;
+    }""",
+    "columns of a triangle, an element of each by one thread": """
+    int i, j, k;
+    std::vector<float> a(n * n);
+    for (i = 0; i < n; i++)
+        for (j = 0; j < n; j++) a[i * n + j] = i == j ? n + 1.f : x[j] / (1 + i);
+    for (k = 0; k < n; k++) {
+        a[k * n + k] = std::sqrt(std::fabs(a[k * n + k]) + 1);
+        for (i = k + 1; i < n; i++) a[i * n + k] /= a[k * n + k];
+        for (j = k + 1; j < n; j++)
+            for (i = j; i < n; i++) a[i * n + j] -= a[i * n + k] * a[j * n + k];
+    }
+    for (i = 0; i < n; i++) y[i] = a[i * n + i / 2];""",
     "sweeps until nothing changes much": """
     std::vector<float> z(x, x + n);
     float change = 1;
@@ -88,6 +108,34 @@ BODIES = {
     for (int i = 0; i < n; ++i) y[i] = 0;
     for (int i = 0; i < n; ++i) y[i * 7 % n] += x[i];""",
 }
+
+
+@pytest.mark.slow
+def test_an_argument_whose_memory_a_swap_took_gets_its_elements_back(tmp_path: Path) -> None:
+    code = """#include <cstdlib>
+#include <utility>
+#include <vector>
+void work(std::vector<float>& u, int steps) {
+    std::vector<float> v(u);
+    for (int s = 0; s < steps; ++s) {
+        for (int i = 1; i + 1 < (int)u.size(); ++i) v[i] = 0.5f * (u[i - 1] + u[i + 1]);
+        std::swap(u, v);
+    }
+}
+extern "C" void f(float* y, int n) {
+    std::vector<float> y_copy(y, y + n);
+    work(y_copy, 3);
+    if (y_copy.size() != std::size_t(n)) std::abort();
+    std::copy(y_copy.begin(), y_copy.end(), y);
+}
+"""
+    given = problem(code, {**Y, "role": "inout"}, N)
+    sizes = given.sizes.model_copy(update={"check": ({"n": 1}, {"n": 3}, {"n": 300})})
+    given = given.model_copy(update={"sizes": sizes})
+    made = port(given)
+    assert isinstance(made, Port), made
+    assert made.parallel
+    assert differences(given, made, tmp_path) == []
 
 
 @pytest.mark.parametrize("name", [pytest.param(it, marks=pytest.mark.slow) for it in BODIES])
