@@ -90,10 +90,9 @@ class Overlaps:
             width = coefficient(first, self.names.headers[loop].symbol)
             if not width or names_in(width) & varying:
                 continue
-            columns = [self._without(index, width, loops) for index in (first, second)]
-            if columns[1] == second:
-                continue
-            if self._fits(*columns, width, loops) and self._never_equal(*columns, loops):
+            one, other = (self._without(index, width, loops) for index in (first, second))
+            apart = other != second and self._never_equal(one, other, loops)
+            if apart and self._fits(one, other, width, loops):
                 return True
         return False
 

@@ -5,6 +5,9 @@ Not covered: memory that is allocated in a helper, or for another pointer than a
 
 import re
 
+from regraph_kg.cpp.edits import Edits
+from regraph_kg.cpp.syntax import parse, text, walk
+
 _KIND = r"(?P<kind>(?:unsigned |signed |long |short )*[\w:]+) ?\* ?(?:const )?(?P<name>\w+)"
 _CAST = r"(?:\([^()=;]*\)|static_cast<[^;=]*?>\()? ?(?:std::)?"
 _ANY = rf"(?:auto ?\*? (?P<auto>\w+)|{_KIND}) = "
@@ -22,7 +25,7 @@ _ALLOCATED = (  # a way to allocate, whether it counts bytes, and the first valu
 
 def with_local_arrays(code: str) -> str:
     """The text with memory that functions allocate as arrays of theirs."""
-    names = set[str]()
+    code, names = _with_lengths(code), set[str]()
     for pattern, in_bytes, value in _ALLOCATED:
         for match in re.finditer(pattern, code):
             groups = match.groupdict()
@@ -40,3 +43,21 @@ def with_local_arrays(code: str) -> str:
     for name in names:
         code = re.sub(rf"(?:(?:std::)?free ?\( ?{name} ?\)|delete ?\[\] ?{name});", "", code)
     return code
+
+
+def _with_lengths(code: str) -> str:
+    """The text with sizes of local arrays as products, since pointers take their places."""
+    edits, sizes = Edits(), dict[str, str]()
+    for node in walk(parse(code.encode()).root_node):
+        if node.type == "function_definition":
+            sizes = {}
+        size, name = node.child_by_field_name("size"), node.child_by_field_name("declarator")
+        holder = node.parent if node.type == "array_declarator" else None
+        holder = holder.parent if holder is not None and holder.type[:4] == "init" else holder
+        kind = text(holder and holder.child_by_field_name("type"))
+        if holder is not None and holder.type == "declaration" and size and name:
+            sizes[text(name)] = f"(sizeof({kind}) * ({text(size)}))"
+        told = text(node.child_by_field_name("value")).strip("()")
+        if node.type == "sizeof_expression" and told in sizes:
+            edits.put(node, sizes[told])
+    return edits.applied(code.encode())

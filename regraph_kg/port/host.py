@@ -1,6 +1,7 @@
 """Small questions about the declarations and expressions of a function."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from tree_sitter import Node
 
@@ -8,6 +9,9 @@ from regraph_kg.cpp import syntax
 from regraph_kg.cpp.functions import CodeFile, Function, declared_name
 from regraph_kg.cpp.syntax import walk
 from regraph_kg.port.names import is_number
+
+PLACE = Path("serial.cpp")
+"""What messages call the file."""
 
 
 def flat(source: CodeFile, node: Node) -> str:

@@ -9,7 +9,6 @@ import itertools
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from textwrap import dedent, indent
 
 from tree_sitter import Node
@@ -18,12 +17,11 @@ from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import CodeFile, Function, functions, parsed
 from regraph_kg.cpp.syntax import LOOPS, walk
 from regraph_kg.port.changes import Changes
-from regraph_kg.port.host import declared, is_plain
+from regraph_kg.port.host import PLACE, declared, is_plain
 from regraph_kg.port.loops import SerialLoop, as_threads
 from regraph_kg.port.names import fresh
 from regraph_kg.port.reductions import Update, scattered, updates
 
-_PLACE = Path("serial.cpp")
 _BLOCKS = 256  # blocks of a kernel whose threads take many iterations each
 THREADS = 128  # threads of a block where a loop's iterations are threads
 
@@ -165,7 +163,7 @@ class Kernels:
         text = "\n".join((*known.values(), text))
         name = fresh("tried", self._taken)
         code = f"{self._others}\nvoid {name}({', '.join(heads)}) {{\n{text}\n}}\n"
-        source = parsed(_PLACE, code.encode())
+        source = parsed(PLACE, code.encode())
         return source, next(function for function in functions(source) if function.name == name)
 
     def _kernel(self, scope: Scope, words: set[str], body: str) -> tuple[str, list[str]]:
@@ -383,7 +381,7 @@ class _Sliced:
 
 
 def _declared_names(text: str) -> set[str]:
-    source = parsed(_PLACE, f"void f() {{\n{text}\n}}".encode())
+    source = parsed(PLACE, f"void f() {{\n{text}\n}}".encode())
     return _declared_in(source, functions(source)[0].body)
 
 
@@ -496,7 +494,7 @@ def _begun(text: str, own: str) -> str:
     text = _left_by(text, ";", of_loop=True)
     if not own:
         return text
-    source = parsed(_PLACE, f"void f() {{\n{text}\n}}".encode())
+    source = parsed(PLACE, f"void f() {{\n{text}\n}}".encode())
     body = functions(source)[0].body.named_children[0].child_by_field_name("body")
     if body is None:
         return text
@@ -508,7 +506,7 @@ def _begun(text: str, own: str) -> str:
 
 def _left_by(text: str, left: str, *, of_loop: bool = False) -> str:
     """A loop's body, or a loop, with another word for the `continue` of the loop."""
-    source = parsed(_PLACE, f"void f() {{\n{text}\n}}".encode())
+    source = parsed(PLACE, f"void f() {{\n{text}\n}}".encode())
     root, edits = functions(source)[0].body, Edits()
     top = root.named_children[0] if of_loop and root.named_children else root
     for node in walk(root):
@@ -522,7 +520,7 @@ def _left_by(text: str, left: str, *, of_loop: bool = False) -> str:
 
 def _body_of(text: str) -> str:
     """The body of a loop."""
-    source = parsed(_PLACE, f"void f() {{\n{text}\n}}".encode())
+    source = parsed(PLACE, f"void f() {{\n{text}\n}}".encode())
     node = functions(source)[0].body.named_children[0]
     body = node.child_by_field_name("body")
     if body is None:
@@ -535,7 +533,7 @@ def _loop_inside(body: str) -> tuple[dict[str, tuple[str, str]], str] | None:
 
     None where a body has anything else.
     """
-    source = parsed(_PLACE, f"void f() {{\n{body}\n}}".encode())
+    source = parsed(PLACE, f"void f() {{\n{body}\n}}".encode())
     node = functions(source)[0].body
     statements = [n for n in node.named_children if n.type != "comment"]
     if len(statements) == 1 and statements[0].type == "compound_statement":

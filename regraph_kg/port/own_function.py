@@ -4,21 +4,18 @@ A model rewrites the function alone; the wrapper around it stays.
 Not here: how the wrapper is written (adopt/adapter.py); ports to CUDA (port.py).
 """
 
-from pathlib import Path
-
 from regraph_kg.cpp.functions import functions, parsed
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.port import Port
+from regraph_kg.port.host import PLACE
 from regraph_kg.port.names import UnportableError
 from regraph_kg.port.work import view_of, work_of
-
-_PLACE = Path("serial.cpp")
 
 
 def own_function(problem: Problem) -> Port | None:
     """The file in three parts; None where the entry itself does the work."""
-    source = parsed(_PLACE, problem.serial_code.encode())
+    source = parsed(PLACE, problem.serial_code.encode())
     try:
         work = work_of(problem, source).function
     except (UnportableError, BadInput):

@@ -6,7 +6,6 @@ unless loops.py proves that a loop's iterations may be threads. The judge compil
 """
 
 import re
-from pathlib import Path
 
 from regraph_kg.cpp.functions import CodeFile, functions, parsed
 from regraph_kg.cpp.macros import written_out
@@ -17,14 +16,14 @@ from regraph_kg.models.port import LAUNCH, NotPorted, Port
 from regraph_kg.port.buffers import with_local_arrays
 from regraph_kg.port.containers import Containers
 from regraph_kg.port.device import on_device
-from regraph_kg.port.host import words_of
+from regraph_kg.port.host import PLACE, words_of
 from regraph_kg.port.launch import Launch
 from regraph_kg.port.names import UnportableError
 from regraph_kg.port.normal import plain
+from regraph_kg.port.templates import with_plain_work
 from regraph_kg.port.work import Work, view_of, work_of
 from regraph_kg.port.wrapper import signature, tail
 
-_PLACE = Path("serial.cpp")
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include[ \t]*[<\"][^\n]*|pragma[ \t]+once)[ \t]*\n?", re.M)
 _EMPTY_CONDITION = re.compile(r"^[ \t]*#[ \t]*if[^\n]*\n\s*#[ \t]*endif[^\n]*\n?", re.M)
 _EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
@@ -46,7 +45,8 @@ def port(problem: Problem, *, one_thread: bool = False) -> Port | NotPorted:
         if unclear:
             why = "is defined in two ways, or pastes names or a list"
             raise UnportableError(f"macro {min(unclear)} {why}: write out what it stands for")
-        source = parsed(_PLACE, plain(with_local_arrays(code)).encode())
+        code = with_local_arrays(with_plain_work(code, problem.entry))
+        source = parsed(PLACE, plain(code).encode())
         work = work_of(problem, source)
         return _port(problem, work, one_thread)
     except (UnportableError, BadInput) as error:
@@ -64,7 +64,7 @@ def _port(problem: Problem, work: Work, one_thread: bool) -> Port:
         raise UnportableError(f"{LAUNCH} and device_memory are names of the port's own")
     containers = Containers(defined, work, taken)
     code = on_device(source, matches[0], containers, {a.name for a in work.arguments if a.const})
-    made = parsed(_PLACE, code.encode())
+    made = parsed(PLACE, code.encode())
     function = next(f for f in functions(made) if f.name == containers.kernel)
     owner = containers.owners[work.function.name]
     plan = Launch(problem, work, owner, function, frozenset(taken))
@@ -93,14 +93,14 @@ def _needed(work: Work, entry: str) -> CodeFile:
         cut = [node, view] if view is not None else [node]
         for part in cut:
             content = content[: part.start_byte] + content[part.end_byte :]
-    file = parsed(_PLACE, content)
+    file = parsed(PLACE, content)
     matches = [
         function for function in functions(file) if function.qualified == work.function.qualified
     ]
     if len(matches) != 1:
         raise UnportableError(f"serial.cpp does not define {entry} once, as a plain function")
     text = _INCLUDE.sub("", sliced(matches[0]).text)
-    return parsed(_PLACE, _EMPTY_CONDITION.sub("", text).encode())
+    return parsed(PLACE, _EMPTY_CONDITION.sub("", text).encode())
 
 
 def _head(problem: Problem, start: str) -> str:
@@ -113,7 +113,7 @@ def _head(problem: Problem, start: str) -> str:
 
 def _types(problem: Problem, start: str) -> list[tuple[str, str]]:
     """Definitions of the structs that the entry's signature names. Raises `UnportableError`."""
-    source = parsed(_PLACE, start.encode())
+    source = parsed(PLACE, start.encode())
     known = {  # of file scope alone
         source.text(named): node
         for node in source.tree.root_node.children

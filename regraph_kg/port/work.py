@@ -31,6 +31,7 @@ _CALL = re.compile(r"(?:const auto returned = |return )?([\w:]+)\((.*)\);")
 _CHECKED = re.compile(r"if \(returned\.size\(\) != std::size_t\((.+)\)\) std::abort\(\);")
 _COPIED = re.compile(r"std::copy\(returned\.begin\(\), returned\.end\(\), (\w+)\);")
 _ARRAY = re.compile(r"\*reinterpret_cast<(?:const )?std::array<.+, (\w+)>\*>\((\w+)\)")
+_CAST = re.compile(r"reinterpret_cast<[\w: ]+\*>\((\w+)\)")
 _SPAN = re.compile(r"(?:std::span|View)<.+>\((\w+), (.+)\)")
 
 
@@ -126,10 +127,10 @@ def _result(statements: list[str]) -> str | None:
     """The parameter for a returned vector; "" for no vector; None for other statements."""
     if not statements or statements == ["return returned;"]:
         return ""
-    copied = _COPIED.fullmatch(statements[-1])
-    if len(statements) == 2 and _CHECKED.fullmatch(statements[0]) and copied:  # noqa: PLR2004
-        return copied[1]
-    return None
+    *checks, last = statements  # an array needs no check of its length
+    copied = _COPIED.fullmatch(last)
+    checked = len(checks) < 2 and all(map(_CHECKED.fullmatch, checks))  # noqa: PLR2004
+    return copied[1] if copied and checked else None
 
 
 def _unique(source: CodeFile, name: str) -> Function | None:
@@ -150,7 +151,7 @@ def _argument(
         return WorkArgument(name, match[2], match[1], match[2] in constants)
     if match := _SPAN.fullmatch(text):
         return WorkArgument(name, match[1], match[2], match[1] in constants)
-    if re.search(r"^\*|\[|std::", text):
+    if re.search(r"^\*|\[|std::", _CAST.sub(r"\1", text)):
         raise UnportableError(f"the entry passes {text[:60]}, which the host must read first")
     return WorkArgument(name, text)
 

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from regraph_kg.port.buffers import with_local_arrays
 from regraph_kg.port.normal import plain
+from regraph_kg.port.templates import with_plain_work
 
 HEAD = "void f(const float* x, float* y, int n)"
 PLAIN = [
@@ -82,3 +84,29 @@ def test_the_plain_form_gives_the_same(tmp_path: Path) -> None:
     )
     subprocess.run(["g++", "-w", str(source), "-o", str(tmp_path / "both")], check=True)
     assert not subprocess.run([tmp_path / "both"], check=True, capture_output=True).stdout
+
+
+def test_the_instance_that_an_entry_calls_is_a_function() -> None:
+    code = """
+namespace a {
+template <typename T, int N>
+void g(const T* x, T* y, int n) { for (int i = 0; i < n; ++i) y[i] = T(N) * x[i] + p.T; }
+template void g<float, 2>(const float*, float*, int);
+}
+extern "C" void f(const float* x, float* y, int n) { a::g<float, 2>(x, y, n); }
+"""
+    made = with_plain_work(code, "f")
+    assert "void g(const float* x, float* y, int n)" in made
+    assert "y[i] = float(2) * x[i] + p.T;" in made
+    assert "a::g(x, y, n)" in made
+    assert "template" not in made
+    assert with_plain_work(code.replace("<float, 2>(x", "<float>(x"), "f").count("template <") == 1
+
+
+def test_the_size_of_a_local_array_stays_when_it_becomes_memory() -> None:
+    code = (
+        "void f(float* p, int n) { int a[8]; memset(a, 0, sizeof(a)); g(sizeof p, sizeof a[0]); }"
+    )
+    made = with_local_arrays(code)
+    assert "memset(a, 0, (sizeof(int) * (8)))" in made
+    assert "g(sizeof p, sizeof a[0])" in made
