@@ -8,7 +8,7 @@ from tree_sitter import Node
 from regraph_kg.cpp.syntax import arguments, bare, called, operator, statements, text, walk
 
 _COMBINES = frozenset({"+", "-", "*", "|", "&", "^", "||", "&&"})
-_CHOOSES = frozenset({"min", "max", "fmin", "fmax", "fminf", "fmaxf"})
+_CHOOSES = frozenset({"min", "max", "fmin", "fmax", "fminf", "fmaxf", "std_min", "std_max"})
 _COMPARES = frozenset({"<", ">", "<=", ">="})
 _CLAUSES = {"-": "+"} | {sign: sign for sign in _COMBINES - {"-"}}
 """Operator of an update -> operator of a reduction clause: differences add up, too."""

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
+from regraph_kg.cpp import syntax
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import Function, declared_name, split
 from regraph_kg.cpp.syntax import walk
-from regraph_kg.port.host import flat
+from regraph_kg.port.host import flat, is_return
 from regraph_kg.port.names import UnportableError, fresh, is_number
 from regraph_kg.port.work import Container, Work, container_of
 
@@ -139,7 +140,7 @@ class Containers:
         returned: str,
     ) -> str:
         """The text for one vector. Raises `UnportableError` where its length is unknown."""
-        source, name = owner.function.source, _declared_name(owner.function, declarator)
+        source, name = owner.function.source, syntax.declared_name(declarator)
         element, *extent = split(kind[2])
         owner.elements[name] = element
         owner.lengths[name] = extent[0] if extent else self._size(name)
@@ -233,7 +234,7 @@ class Containers:
         """The vector that the work returns at its end; "" where it returns none."""
         if not self._work.result:
             return ""
-        returns = [node for node in walk(function.body) if _is_return(function, node)]
+        returns = [node for node in walk(function.body) if is_return(node, function)]
         texts = {function.source.text(node) for node in returns}
         match = re.fullmatch(r"return (\w+);", texts.pop()) if len(texts) == 1 else None
         if match is None or returns[-1].parent != function.body:
@@ -294,7 +295,7 @@ class Containers:
                 written = node.end_byte
             elif node.type == "for_range_loop":
                 self._range(owner, node, edits)
-            elif _is_return(owner.function, node) and owner.result:
+            elif is_return(node, owner.function) and owner.result:
                 edits.put(node, "" if node.parent == owner.function.body else "return;")
             elif node.type == "expression_statement" and (text := self._whole(owner, node)):
                 edits.put(node, text)
@@ -310,7 +311,7 @@ class Containers:
             if not any(name in pair for pair in texts):
                 continue
             if any(owner.parameters.keys() >= {*pair} for pair in texts if pair) or any(
-                _is_return(owner.function, node) for node in walk(body)
+                is_return(node, owner.function) for node in walk(body)
             ):
                 raise UnportableError(f"{name} is swapped: swap copies of parameters, return last")
             given, element = fresh(f"{name}_given", self._taken), owner.elements[name]
@@ -425,23 +426,6 @@ def _members(name: str, length: str) -> dict[str, str]:
         **dict.fromkeys(("begin", "cbegin"), name),
         **dict.fromkeys(("end", "cend"), f"({name} + {length})"),
     }
-
-
-def _declared_name(function: Function, declarator: Node) -> str:
-    inner = declarator
-    while (deeper := inner.child_by_field_name("declarator")) is not None:
-        inner = deeper
-    return function.source.text(inner)
-
-
-def _is_return(function: Function, node: Node) -> bool:
-    """Whether a node returns from the function itself, not from a lambda in it."""
-    above = node.parent if node.type == "return_statement" else None
-    while above is not None and above.id != function.body.id:
-        if above.type == "lambda_expression":
-            return False
-        above = above.parent
-    return above is not None
 
 
 def _is_use(owner: FunctionContainers, node: Node) -> bool:

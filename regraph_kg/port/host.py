@@ -54,3 +54,13 @@ def is_plain(source: CodeFile, node: Node) -> bool:
 def words_of(source: CodeFile, node: Node) -> set[str]:
     """Names in an expression."""
     return {source.text(inner) for inner in walk(node) if inner.type == "identifier"}
+
+
+def is_return(node: Node, function: Function) -> bool:
+    """Whether a node returns from the function, not from a lambda in it."""
+    above = node if node.type == "return_statement" else None
+    while above is not None and above.type != "lambda_expression":
+        if above.id == function.body.id:
+            return True
+        above = above.parent
+    return False

@@ -8,8 +8,10 @@ where those are apart, too. Not here: the order in which the host starts kernels
 import itertools
 import re
 from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from textwrap import dedent, indent
+from typing import Any
 
 from tree_sitter import Node
 
@@ -94,16 +96,13 @@ class Kernels:
         self.block = self.new("threads")
         self.deals = False  # whether any has several threads
 
-    def mark(self) -> "_Mark":
+    def mark(self) -> dict[str, Any]:
         """What `undo` returns to."""
-        kept = ([*self.texts], {**self.kept}, {**self.types}, {*self.helpers})
-        return *kept, self.deals, {*self._taken}
+        return {name: copy(value) for name, value in vars(self).items()}
 
-    def undo(self, mark: "_Mark") -> None:
+    def undo(self, mark: dict[str, Any]) -> None:
         """Forget the kernels that were made since."""
-        texts, kept, types, helpers, self.deals, taken = mark
-        self.texts, self.kept, self.types = [*texts], {**kept}, {**types}
-        self.helpers, self._taken = {*helpers}, {*taken}
+        vars(self).update({name: copy(value) for name, value in mark.items()})
 
     def new(self, name: str) -> str:
         """A name that the code does not have."""
@@ -291,8 +290,8 @@ class Kernels:
         inner = replace_scalars(scope, scalars)
         lines, before = list[str](), dict[str, str]()
         for update in found:
-            start = "0"
-            if not update.element and update.operator not in ("+", "^"):
+            start = "1" if update.operator == "*" else "0"
+            if not update.element and update.operator not in ("+", "^", "*"):
                 before[update.name] = self.new(f"{update.name}_before")
                 inner.scalars[before[update.name]] = update.kind
                 start = before[update.name]
@@ -409,9 +408,6 @@ def _in_words_of(size: str, values: Mapping[str, str], known: Collection[str]) -
     if not words & {*known}:
         return None if own or "?" in size else ""
     return size if re.fullmatch(r"[\w\s+\-*/()]+", size) else None
-
-
-_Mark = tuple[list[str], dict[str, str], dict[str, str], set[str], bool, set[str]]
 
 
 @dataclass(frozen=True, slots=True)

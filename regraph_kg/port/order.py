@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from tree_sitter import Node
 
 from regraph_kg.cpp.functions import CodeFile, Function
-from regraph_kg.cpp.syntax import walk
+from regraph_kg.cpp.syntax import statements, walk
 from regraph_kg.port.changes import Changes
-from regraph_kg.port.host import flat, words_of
+from regraph_kg.port.host import flat, is_return, words_of
 from regraph_kg.port.kernels import Array, CannotSplitError, Kernels, Scope, undented
 from regraph_kg.port.loops import leaves
 from regraph_kg.port.names import BY_VALUE, NUMBERS, UnportableError, is_number
@@ -54,7 +54,7 @@ class Order:
     def _all_swaps(self) -> Iterator[frozenset[str]]:
         """Pairs of pointers that the function swaps."""
         for block in walk(self.function.body):
-            nodes = _statements(block) if block.type == "compound_statement" else []
+            nodes = statements(block) if block.type == "compound_statement" else []
             for at in range(len(nodes)):
                 texts = [flat(self._source, node) for node in nodes[at : at + 3]]
                 if match := _SWAP.fullmatch(texts[0]):
@@ -86,11 +86,11 @@ class Order:
 
     def _in_one(self, scope: Scope) -> list[str]:
         """The lines where one thread does all that the host need not."""
-        statements, lines = _statements(self.function.body), list[str]()
-        while statements and (made := self._prepared(statements[0], scope)) is not None:
+        left, lines = statements(self.function.body), list[str]()
+        while left and (made := self._prepared(left[0], scope)) is not None:
             lines += made
-            statements = statements[1:]
-        return [*lines, *self._rest(statements, scope)]
+            left = left[1:]
+        return [*lines, *self._rest(left, scope)]
 
     def _freed(self) -> list[str]:
         return [f"cudaFree({name});" for name in self.buffers]
@@ -105,23 +105,23 @@ class Order:
                 return None
         return None
 
-    def _rest(self, statements: list[Node], scope: Scope) -> list[str]:
+    def _rest(self, left: list[Node], scope: Scope) -> list[str]:
         """One kernel of one thread for the rest of the function."""
-        if not statements:
+        if not left:
             return []
-        text = self._text(statements[0], statements[-1])
-        first = statements[0].start_byte
+        text = self._text(left[0], left[-1])
+        first = left[0].start_byte
         edited = list[str]()
         at = first
-        for statement in statements:
+        for statement in left:
             for node in walk(statement):
-                if _is_return(node, self.function) and node.named_child_count:
+                if is_return(node, self.function) and node.named_child_count:
                     value = self._source.text(node.named_children[0])
                     edited.append(self._source.original[at : node.start_byte].decode())
                     edited.append(f"{{ {self.stored(value)} return; }}")
                     at = node.end_byte
-        edited.append(self._source.original[at : statements[-1].end_byte].decode())
-        text = undented("".join(edited), self._source, statements[0])
+        edited.append(self._source.original[at : left[-1].end_byte].decode())
+        text = undented("".join(edited), self._source, left[0])
         return self.kernels.one_thread(text, scope, (), {})
 
     def stored(self, value: str) -> str:
@@ -131,18 +131,18 @@ class Order:
     def _block(self, block: Node, scope: Scope, *, whole: bool = False) -> list[str]:
         """The lines of a block's statements. Raises `CannotSplitError`."""
         lines, waiting = list[str](), list[Node]()
-        statements = _statements(block)
+        left = statements(block)
         at = 0
-        while at < len(statements):
-            node = statements[at]
-            made, taken = self._swapped(statements[at:], scope)
+        while at < len(left):
+            node = left[at]
+            made, taken = self._swapped(left[at:], scope)
             try:
                 made = made if made is not None else self._statement(node, scope)
             except CannotSplitError:
                 if not whole or self.depth:
                     raise
                 lines += self._alone(waiting, scope)
-                return [*lines, *self._rest(statements[at:], scope)]
+                return [*lines, *self._rest(left[at:], scope)]
             if made is None:
                 waiting.append(node)
                 self._declares(node, scope)
@@ -207,7 +207,7 @@ class Order:
         """A statement of numbers alone, which the host runs as it is."""
         parts, at = list[str](), node.start_byte
         for inner in walk(node):
-            if _is_return(inner, self.function):
+            if is_return(inner, self.function):
                 parts.append(self._source.original[at : inner.start_byte].decode())
                 parts.append(f"{{ {' '.join(self._returned(inner, scope))} }}")
                 at = inner.end_byte
@@ -236,7 +236,7 @@ class Order:
             lines = None
         self.depth -= is_loop
         alone = is_loop and any("<<<1, 1>>>" in line for line in lines or ())
-        made = [text for text in self.kernels.texts[len(mark[0]) :] if "blockIdx" in text]
+        made = [text for text in self.kernels.texts[len(mark["texts"]) :] if "blockIdx" in text]
         alone = alone and not any(re.search(r"\bfor \(| % \(", text) for text in made)
         if lines is None or not self.kernels.deals or (alone and self._counts_elements(node)):
             self.kernels.undo(mark)
@@ -435,7 +435,7 @@ class Order:
         block = statement.parent if statement is not None else None
         if block is None or statement is None:
             return False
-        nodes = _statements(block)
+        nodes = statements(block)
         place = next((at for at, n in enumerate(nodes) if n.id == statement.id), 0)
         for first in range(max(0, place - 2), place):
             texts = " ".join(flat(self._source, n) for n in nodes[first : first + 3])
@@ -514,22 +514,6 @@ class Order:
                 if not known:
                     return False
         return True
-
-
-def _is_return(node: Node, function: Function) -> bool:
-    """Whether a node returns from the function, not from a lambda in it."""
-    above = node if node.type == "return_statement" else None
-    while above is not None and above.type != "lambda_expression":
-        if above.id == function.body.id:
-            return True
-        above = above.parent
-    return False
-
-
-def _statements(block: Node) -> list[Node]:
-    if block.type != "compound_statement":
-        return [block]
-    return [node for node in block.named_children if node.type != "comment"]
 
 
 def device_names(source: CodeFile) -> Iterator[str]:

@@ -13,6 +13,7 @@ from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import CodeFile
 from regraph_kg.cpp.syntax import walk
 from regraph_kg.port.host import flat, words_of
+from regraph_kg.port.loops import fact_of
 
 _ADDED = {"int", "unsigned", "unsigned int", "unsigned long long", "float", "double"}
 """Types that a GPU adds to atomically."""
@@ -21,9 +22,7 @@ _WIDE = {
     *("int64_t", "uint64_t", "std::int64_t", "std::uint64_t", "long int", "std::ptrdiff_t"),
 }
 _NARROW = {"int32_t": "int", "uint32_t": "unsigned", "std::int32_t": "int"}
-_SIGNS = {"+=": "+", "-=": "+", "*=": "*", "|=": "|", "&=": "&", "^=": "^"}
 _GREATEST = {"max": "{a} < {b} ? {b} : {a}", "min": "{b} < {a} ? {b} : {a}"}
-_IF = re.compile(r"if \((.+) (<|>|<=|>=) (.+)\) (?:\{ )?(.+?) = (.+); ?\}?")
 _CONSTANT = re.compile(r"true|false|-?\d+")
 
 
@@ -68,82 +67,25 @@ def updates(
     source: CodeFile, loop: Node, names: Collection[str], kinds: Mapping[str, str]
 ) -> list[Update] | None:
     """How a loop combines values into scalars; None where it does something else with one."""
-    found = list[Update]()
+    fact, found = fact_of(source, loop), list[Update]()
+    operators = dict(zip(fact.reduces, fact.combines, strict=True)) if fact is not None else {}
     for name in sorted(names):
-        uses = [n for n in walk(loop) if n.type == "identifier" and source.text(n) == name]
-        operators = {_operator(source, use, name, loop) for use in uses}
-        kind = kinds[name]
-        if len(operators) != 1 or None in operators:
+        if name not in operators:
             return None
-        operator = str(operators.pop())
-        if operator.startswith("="):
-            found.append(Update(name, kind, "="))
-        elif kind == "bool" or not can_add(kind):
+        operator = operators[name] or ("=" if _is_flag(source, loop, name) else "")
+        if not operator or (
+            operator != "=" and (kinds[name] == "bool" or not can_add(kinds[name]))
+        ):
             return None
-        else:
-            found.append(Update(name, kind, operator))
+        found.append(Update(name, kinds[name], operator))
     return found
 
 
-def _operator(source: CodeFile, use: Node, place: str, loop: Node) -> str | None:
-    """The operator by which the statement around a use combines; None for no such statement."""
-    node: Node | None = use
-    while node is not None and node.id != loop.id:
-        if node.type in ("expression_statement", "if_statement"):
-            combined = _combined(source, node, place)
-            if combined or node.type == "if_statement":
-                return combined
-        node = node.parent
-    return None
-
-
-def _combined(  # noqa: PLR0911 (a return for each way)
-    source: CodeFile, statement: Node, place: str
-) -> str | None:
-    text, mine = flat(source, statement), re.compile(rf"(?<![\w.]){re.escape(place)}(?![\w\[])")
-    if statement.type == "if_statement":
-        return _in_if(text, place, mine)
-    inner = statement.named_children[0] if statement.named_children else statement
-    if inner.type == "update_expression":
-        return "+" if text.strip("+-;") == place else None
-    left, right = inner.child_by_field_name("left"), inner.child_by_field_name("right")
-    if inner.type != "assignment_expression" or left is None or right is None:
-        return None
-    if source.text(left) != place:
-        return None
-    sign, value = source.text(inner.children[1]), flat(source, right)
-    if sign != "=":
-        return None if mine.search(value) else _SIGNS.get(sign)
-    if _CONSTANT.fullmatch(value):
-        return f"={value}"
-    called = re.fullmatch(r"(?:std_)?f?(max|min)f?(?:<[\w ]+>)?\((.+)\)", value)
-    if called and right.type == "call_expression":
-        arguments = right.child_by_field_name("arguments")
-        items = [flat(source, n) for n in arguments.named_children] if arguments else []
-        others = [item for item in items if not mine.search(item)]
-        alone = len(items) == 2 and place in items and len(others) == 1  # noqa: PLR2004
-        return called[1] if alone else None
-    if right.type == "binary_expression" and right.child_by_field_name("left") is not None:
-        first, last = right.children[0], right.children[-1]
-        operator = source.text(right.children[1])
-        if source.text(first) == place and not mine.search(source.text(last)):
-            return {"-": "+"}.get(operator, operator) if operator in "+-*|&^" else None
-    return None
-
-
-def _in_if(text: str, place: str, mine: re.Pattern[str]) -> str | None:
-    """The operator of `if (v > m) m = v;`."""
-    match = _IF.fullmatch(text)
-    if match is None or match[4] != place:
-        return None
-    left, sign, right, value = match[1], match[2], match[3], match[5]
-    if mine.search(value) or ";" in value:
-        return None
-    if (left, right) == (value, place):
-        return "max" if ">" in sign else "min"
-    if (left, right) == (place, value):
-        return "max" if "<" in sign else "min"
-    return None
+def _is_flag(source: CodeFile, loop: Node, name: str) -> bool:
+    """Whether all changes of a variable store one constant."""
+    uses = [n for n in walk(loop) if n.type == "identifier" and source.text(n) == name]
+    changes = {flat(source, use.parent) for use in uses if use.parent is not None}
+    return len(changes) == 1 and bool(_CONSTANT.fullmatch(changes.pop().removeprefix(f"{name} = ")))
 
 
 @dataclass(frozen=True, slots=True)
