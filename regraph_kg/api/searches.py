@@ -45,6 +45,4 @@ def optimize(  # noqa: PLR0913 (options, all by name, each with its default)
         for record in run.records():
             if hear is not None:
                 hear(record)
-        ended = run.finish()
-    run.publish()
-    return ended
+        return run.finish()
