@@ -7,7 +7,7 @@ from regraph_kg.cpp.guards import sides
 from regraph_kg.cpp.headers import COMPARES
 from regraph_kg.cpp.indices import ElementAccess, Indices
 from regraph_kg.cpp.occurrences import Declared, Loop, Occurrence
-from regraph_kg.cpp.polynomial import add, coefficient, constant, number, replace, shown
+from regraph_kg.cpp.polynomial import Monomial, add, coefficient, constant, number, replace
 from regraph_kg.cpp.syntax import bare, operator, short, text
 
 _FLOATING = frozenset({"float", "double"})
@@ -89,26 +89,48 @@ def section(names: Indices, k: int, accesses: Sequence[ElementAccess], name: str
             return f"{first.array}[:{at + 1}]"
     if declared.array and declared.width is not None:
         return f"{first.array}[:{short(declared.width)}]"
-    return f"{first.array}[:{length}]" if (length := _cleared(names, k, first)) else ""
+    length = _cleared(names, k, accesses)
+    return f"{first.array}[:{length}]" if length else ""
 
 
-def _cleared(names: Indices, k: int, reduced: ElementAccess) -> str:
-    """The length of an array by the loop that clears it in the same function; "" for none."""
-    declared, function = reduced.declared, names.events.loops[k].place.function
-    if declared is None or not declared.pointer or declared.function != function:
+def _cleared(names: Indices, k: int, reduced: Sequence[ElementAccess]) -> str:
+    """The length of an array by the loop that clears it before loop `k`; "" for none.
+
+    Data, or a loop over the same range, choose its elements: others may lie beyond that length.
+    """
+    declared, loop = reduced[0].declared, names.events.loops[k]
+    if declared is None or not declared.pointer or declared.function != loop.place.function:
         return ""
     for element in names.elements:
-        header = names.headers[element.place.loop] if element.place.loop >= 0 else None
-        if header is None or element.declared is not declared or element.mode != "write":
+        is_before = element.node.end_byte < loop.node.start_byte
+        if element.declared is not declared or element.mode != "write" or not is_before:
             continue
-        step, start = names.step(element.place.loop), names.known_start(element.place.loop)
-        clears_all = element.index == ({(header.symbol,): 1},) and start == {}
-        if clears_all and header.compare in ("<", "<=", "!=") and step == {(): 1} and header.plain:
-            if header.compare != "<=":
-                return short(header.end)
-            end = add(names.end(element.place.loop), constant(1))
-            return shown(end) if number(end) is not None else f"{short(header.end)} + 1"
+        ends = _range(names, element)
+        inside = (ends == _range(names, one) or _by_data(one) for one in reduced)
+        if ends is not None and all(inside):
+            known, header = number(dict(ends)), names.headers[element.place.loop]
+            return (
+                str(known) if known else f"{short(header.end)}{' + 1' * (header.compare == '<=')}"
+            )
     return ""
+
+
+def _range(names: Indices, element: ElementAccess) -> frozenset[tuple[Monomial, int]] | None:
+    """The end of the range from 0 that a loop goes through by an index; None for another index."""
+    for loop in names.chain(element.place.loop):
+        header = names.headers[loop]
+        if element.index == ({(header.symbol,): 1},) and header.symbol:
+            counts = header.compare in ("<", "<=", "!=") and header.plain
+            by_one = names.known_start(loop) == {} and names.step(loop) == {(): 1}
+            if not (counts and by_one) or loop in names.disturbed:
+                return None
+            return frozenset(add(names.end(loop), constant(int(header.compare == "<="))).items())
+    return None
+
+
+def _by_data(element: ElementAccess) -> bool:
+    named = {name for product in element.index[0] for name in product}
+    return len(named) == 1 and named.pop().startswith("@")
 
 
 def lasting(names: Indices, loop: Loop, private: Sequence[str]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
+from regraph_kg.cpp.aims import Aims
 from regraph_kg.cpp.calls import Calls, Carries
 from regraph_kg.cpp.clauses import is_counted
 from regraph_kg.cpp.guards import combined_by
@@ -56,11 +57,12 @@ class LoopUses:
     def __init__(
         self,
         names: Indices,
+        aims: Aims,
         loop: int,
         elements: Sequence[ElementAccess],
         uses: Sequence[Occurrence],
     ) -> None:
-        self.names, self.loop = names, loop
+        self.names, self.aims, self.loop = names, aims, loop
         self.elements, self.uses = elements, uses
         self.result = Dependences()
         self.overlaps = Overlaps(names, loop)
@@ -73,6 +75,7 @@ class LoopUses:
         groups: dict[tuple[str, int], list[ElementAccess]] = {}
         for element in self.elements:
             groups.setdefault((element.array, id(element.declared)), []).append(element)
+        self._through_pointers([*groups.values()])
         for group in [part for whole in groups.values() for part in self._by_field(whole)]:
             kind = group[0].declared.kind if group[0].declared is not None else ""
             if _PACKED.search(kind) and any(element.mode != "read" for element in group):
@@ -86,6 +89,17 @@ class LoopUses:
         swapped = [called(call.node) for call in calls if analysis.carries(call) == "yes"]
         self.result.swaps |= bool({"swap", ".swap"} & set(swapped))
         return self.result
+
+    def _through_pointers(self, groups: list[list[ElementAccess]]) -> None:
+        """Note writes to an array that a pointer to it, or to another one, may reach as well."""
+        shared = [group for group in groups if not self._local(group[0].declared)]
+        written = {id(group) for group in shared if any(e.mode != "read" for e in group)}
+        for one in (group for group in shared if self.aims.is_open(group[0])):
+            for other in shared:
+                met = one is other or self.aims.may_meet(one[0], other[0])
+                itself = one is other and (one[0].array or id(one) not in written)
+                if met and not itself and {id(one), id(other)} & written:
+                    self.result.verdicts.add("unknown")
 
     def _by_field(self, group: list[ElementAccess]) -> list[list[ElementAccess]]:
         """The accesses to each field of an array's structs, where all are to fields."""

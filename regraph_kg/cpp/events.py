@@ -261,7 +261,7 @@ class _Walk:
             self._modes |= dict.fromkeys(same, "update")
             new = "update" if same else "write"
         inside = replace(place, stored=left.type in ("subscript_expression", "pointer_expression"))
-        if sign != "=" and new == "write":
+        if sign != "=" and (new == "write" or not _stands_alone(node)):
             self._push([left], place)
         if sign in ("/=", "%="):
             self._add(self.events.divisions, node, place, "read")
@@ -270,14 +270,8 @@ class _Walk:
 
     def _step(self, node: Node, place: CodePlace, mode: Mode) -> None:
         target = node.child_by_field_name("argument")
-        if target is not None and mode == "read" and node.parent is not None:
-            alone = node.parent.type in (
-                "expression_statement",
-                "for_statement",
-                "comma_expression",
-            )
-            if not alone:
-                self._push([target], place)
+        if target is not None and mode == "read" and not _stands_alone(node):
+            self._push([target], place)
         self._push([target] if target is not None else node.children, place, "update")
 
     def _element(self, node: Node, place: CodePlace, mode: Mode) -> None:
@@ -374,6 +368,12 @@ class _Walk:
 
     def _name(self, node: Node, place: CodePlace, mode: Mode) -> None:
         self._add(self.events.names, node, place, mode)
+
+
+def _stands_alone(change: Node) -> bool:
+    """Whether nothing uses the value of an assignment."""
+    kinds = ("expression_statement", "for_statement", "comma_expression")
+    return change.parent is None or change.parent.type in kinds
 
 
 def _access_mode(name: str) -> Mode | None:

@@ -15,7 +15,6 @@ from regraph_kg.cpp.events import events_of
 from regraph_kg.cpp.indices import ElementAccess, Indices
 from regraph_kg.cpp.loop_facts import Access, LoopFacts, access, loop_facts
 from regraph_kg.cpp.occurrences import Declared, Events
-from regraph_kg.cpp.pointers import PointerHead, pointer_heads
 from regraph_kg.cpp.reached import Reached
 from regraph_kg.cpp.sums import (
     ElementSum,
@@ -76,7 +75,6 @@ class Facts(Frozen):
     types: tuple[str, ...] = ()  # types that the text names, without namespaces
     small_elements: tuple[str, ...] = ()  # arrays of bytes or shorts that loops or kernels read
     pointers: tuple[str, ...] = ()  # parameters that are pointers without `restrict`
-    pointer_heads: tuple[PointerHead, ...] = ()  # heads of functions that take such pointers
     restricted: bool = False
     aligned: bool = False
     intrinsics: bool = False  # whether it calls vector intrinsics
@@ -146,9 +144,6 @@ def _facts(code: str, entry: str) -> Facts:
             "launches": launch_facts(events),
             "host": host_facts(names),
             "pointers": tuple(dict.fromkeys(pointers))[:16],
-            "pointer_heads": tuple(
-                head for head in pointer_heads(names) if head.function in reached
-            )[:_MOST_SUMS],
             **_of_elements(
                 names,
                 [element for element in elements if element.place.function in reached],

@@ -4,6 +4,7 @@
 becomes a new name, which begins with "@" if it was read from an array, else with "?".
 """
 
+import re
 from dataclasses import dataclass
 from dataclasses import replace as replaced
 from functools import cached_property
@@ -11,6 +12,7 @@ from functools import cached_property
 from tree_sitter import Node
 
 from regraph_kg.cpp.headers import Header, headers_of
+from regraph_kg.cpp.library import MATH
 from regraph_kg.cpp.occurrences import NO_LOOP, CodePlace, Declared, Events, Mode, Occurrence
 from regraph_kg.cpp.polynomial import (
     Polynomial,
@@ -24,10 +26,13 @@ from regraph_kg.cpp.polynomial import (
     symbol,
 )
 from regraph_kg.cpp.polynomial import names as names_in
-from regraph_kg.cpp.syntax import arguments, bare, called, operator, short, text, walk
+from regraph_kg.cpp.syntax import arguments, bare, called, operator, root_name, short, text, walk
 
 _DEEPEST = 24
 _MOST_NODES = 60
+_NARROW = re.compile(r"\b(?:char|short|bool|byte|u?int(?:8|16)_t)\b")
+_FRACTION = re.compile(r"\b(?:float|double|half|__half)\b")
+_PART = re.compile(r"^0*\d*\.|^\d+e")
 _ELEMENTS = frozenset({"subscript_expression", "pointer_expression"})
 UNKNOWN, INDIRECT = "unknown", "indirect"
 
@@ -92,14 +97,16 @@ class Indices:
 
     def value(self, node: Node | None, loop: int, depth: int = 0) -> Polynomial:
         """An expression as a polynomial."""
-        node = bare(node)
-        if node is None:
+        whole, node = node, bare(node)
+        if node is None or whole is None:
             return {}
         if depth > _DEEPEST:
             return self._opaque(node, loop, depth)
-        key = (node.id, loop)
+        key = (whole.id, loop)
         if key not in self._known:
-            self._known[key] = self._value(node, loop, depth)
+            is_narrow = _NARROW.search(text(whole)[: node.start_byte - whole.start_byte])
+            read = self._opaque if is_narrow else self._value
+            self._known[key] = read(node, loop, depth)
         return self._known[key]
 
     def _value(self, node: Node, loop: int, depth: int) -> Polynomial:
@@ -126,12 +133,25 @@ class Indices:
             return None
         left = self.value(node.child_by_field_name("left"), loop, depth + 1)
         right = self.value(node.child_by_field_name("right"), loop, depth + 1)
+        if any(map(self._is_fraction, (node.child_by_field_name(k) for k in ("left", "right")))):
+            return None
         if sign in ("+", "-"):
             return add(left, right, 1 if sign == "+" else -1)
         if sign == "*":
             return multiply(left, right)
         places = number(right)
         return multiply(left, constant(1 << places)) if places and 0 < places < 32 else None  # noqa: PLR2004
+
+    def _is_fraction(self, node: Node | None) -> bool:
+        """Whether it is a number that may have a fraction, or a name or function of one."""
+        base = root_name(plain) if (plain := bare(node)) is not None else None
+        declared = self.events.find(text(base), base) if base is not None else None
+        if declared is not None and declared.kind == "auto" and declared.value is not None:
+            return self._is_fraction(declared.value)
+        if plain is None or declared is not None:
+            return declared is not None and bool(_FRACTION.search(declared.kind))
+        is_fixed = plain.type == "number_literal" and _PART.search(text(plain))
+        return bool(is_fixed) or (plain.type == "call_expression" and called(plain) in MATH)
 
     def _name(self, node: Node, loop: int, depth: int) -> Polynomial:
         name = text(node)
@@ -145,6 +165,8 @@ class Indices:
         if declared.element:
             return self._opaque(node, loop, depth)
         if declared.value is not None and not declared.writes and not declared.pointer:
+            if _NARROW.search(declared.kind):
+                return self._opaque(declared.value, declared.loop, depth)
             return self.value(declared.value, declared.loop, depth + 1)
         return symbol(name)
 
@@ -269,9 +291,18 @@ class Indices:
             return "row"
         return shown(moves[-1] or {}) if moves else "0"
 
-    @cached_property
+    @property
     def elements(self) -> list[ElementAccess]:
         """All accesses to arrays, in the order of the text."""
+        return [element for element in self._accesses if element.array]
+
+    @property
+    def unnamed(self) -> list[ElementAccess]:
+        """Accesses to what the text does not name, as in `pick(a, b)[i]`."""
+        return [element for element in self._accesses if not element.array]
+
+    @cached_property
+    def _accesses(self) -> list[ElementAccess]:
         items = [self._element(use) for use in self.events.elements]
         for use in self.events.names:
             base = use.node.child_by_field_name("argument") or use.node
@@ -306,6 +337,7 @@ class Indices:
         else:
             accessed = node.type in _ELEMENTS
             base = self.target(node, loop) if accessed else self.pointer(node, loop)
+        base = base or (("", None, ({},)) if node.type in _ELEMENTS else None)
         return ElementAccess(*base, use.mode, use.place, use.order, use.node) if base else None
 
     def target(self, node: Node, loop: int, depth: int = 0) -> Pointed | None:
@@ -337,7 +369,7 @@ class Indices:
             return text(node)[:80], None, ({},)
         if node.type == "binary_expression" and operator(node) in ("+", "-"):
             return self._moved_pointer(node, loop, depth)
-        if node.type == "subscript_expression":
+        if node.type == "subscript_expression" or operator(node) == "*":
             return self._row(self.target(node, loop, depth + 1))
         return self._pointer_call(node, loop, depth)
 

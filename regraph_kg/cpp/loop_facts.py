@@ -6,6 +6,7 @@ from typing import Literal, TypeVar
 
 from tree_sitter import Node
 
+from regraph_kg.cpp.aims import Aims
 from regraph_kg.cpp.calls import Carries
 from regraph_kg.cpp.clauses import is_canonical, lasting, section
 from regraph_kg.cpp.dependences import Dependences, LoopUses
@@ -155,6 +156,7 @@ class _Loops:
         self.names, self.events = names, names.events
         events = names.events
         self.elements, self.uses = self._filed(elements), self._filed(events.names)
+        self.all, self.aims = self._filed([*elements, *names.unnamed]), Aims(names)
         self.calls, self.divisions = self._filed(events.calls), self._filed(events.divisions)
         self.children: list[list[int]] = [[] for _ in events.loops]
         for loop in events.loops:
@@ -171,7 +173,7 @@ class _Loops:
 
     def facts(self, loop: Loop) -> LoopFacts:
         k, names = loop.number, self.names
-        shared = LoopUses(names, k, self.elements[k], self.uses[k]).read(self.calls[k])
+        shared = LoopUses(names, self.aims, k, self.all[k], self.uses[k]).read(self.calls[k])
         inner = statements(loop.node.child_by_field_name("body"))
         direct = [element for element in self.elements[k] if element.place.loop == k]
         math = (called(call.node) for call in self.calls[k])

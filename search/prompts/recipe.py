@@ -14,7 +14,6 @@ from regraph_kg.cpp.cuda_facts import GridNumber
 from regraph_kg.cpp.facts import Facts
 from regraph_kg.cpp.launches import ResizedBlock
 from regraph_kg.cpp.loop_facts import LoopFacts
-from regraph_kg.cpp.pointers import PointerHead
 from regraph_kg.cpp.sums import CommonSum, ElementSum
 from regraph_kg.search.fit.predicate import is_parallel, within
 from regraph_kg.search.prompts.heads import (
@@ -54,7 +53,6 @@ def recipe_values(recipe: str, facts: Facts) -> dict[str, str]:
         **(in_chains(loops["adding"]) if loops["adding"] else {}),
         "swapped": swapped(facts, loops["contiguous"], loops["inner"]),
         "tiled": tiled(facts, loops["nest"], loops["inner"]),
-        "restricted": _first(head.restricted for head in _pointer_heads(facts)),
         "resized": _first(block.code for block in _resized(facts)),
         "common": _first(top.value for top in _common(facts)),
         "atomic": "" if threads else _atomic(facts, parallel),
@@ -110,7 +108,6 @@ def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
         "unfused": [product.at for product in facts.product_sums],
         "swapped": at["contiguous"] if swapped(facts, loops["contiguous"], loops["inner"]) else [],
         "tiled": at["nest"] if tiled(facts, loops["nest"], loops["inner"]) else [],
-        "restricted": [head.at for head in _pointer_heads(facts)],
         "resized": [block.at for block in _resized(facts)],
         "kernel": [main.head_at] if main else [],
         "common": [top.at for top in _common(facts)],
@@ -120,13 +117,6 @@ def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
 def _common(facts: Facts) -> list[CommonSum]:
     main = facts.main_kernel
     return [main.common_sum] if main and main.common_sum else []
-
-
-def _pointer_heads(facts: Facts) -> list[PointerHead]:
-    """The heads of the main kernel, or of functions with loops, with pointers to restrict."""
-    main = facts.main_kernel
-    working = [main.name] if main else [loop.function for loop in facts.loops]
-    return [head for head in facts.pointer_heads if head.function in working][:1]
 
 
 def _resized(facts: Facts) -> list[ResizedBlock]:

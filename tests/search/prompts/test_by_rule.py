@@ -82,18 +82,6 @@ def test_new_loops_stand_in_the_place_of_the_old_ones(recipe: str, code: str, af
 @pytest.mark.parametrize(
     ("technique", "code", "old", "new"),
     [
-        (
-            "openmp/restrict-pointers",
-            f'extern "C" {TRANSPOSE}',
-            "(const float* a, float* b,",
-            "(const float* __restrict__ a, float* __restrict__ b,",
-        ),
-        (
-            "cuda/read-only-cache",
-            JOINED,
-            "__global__ void total(const float* a, float* c,",
-            "__global__ void total(const float* __restrict__ a, float* __restrict__ c,",
-        ),
         ("cuda/block-size-tuning", JOINED, "<<<64, 256>>>", "<<<64, 128>>>"),
     ],
 )
@@ -178,7 +166,6 @@ def test_a_ready_answer_asks_no_model() -> None:
     assert (reply.code, reply.mended) == (ROWS, (BY_RULE,))
 
 
-RESTRICT = RECIPES["openmp/restrict-pointers"]
 FOR, SIMD = RECIPES["openmp/parallel-for"], RECIPES["openmp/simd"]
 COLLAPSE = RECIPES["openmp/loop-collapse"]
 COPY = "for (int i = 0; i < n; ++i) b[i] = a[i];"
@@ -194,36 +181,6 @@ COLUMNS = """for (int i = 0; i < n; ++i) {
 
 def function(body: str, more: str = "") -> str:
     return f"void f(int n, const float* a, float* b{more}) {{\n    {body}\n}}\n"
-
-
-@pytest.mark.parametrize(
-    "head",
-    [
-        "void f(const float* a, float* b, int n) // the head\n{",
-        "void f(const float* // input\n    a, float* /* out */ b,\n\tint n)\r\n{",
-        "auto f [[maybe_unused]] (const float* const a, float* b, int n = 3) noexcept -> void{",
-    ],
-)
-def test_a_head_keeps_its_bytes_beside_the_promise(head: str) -> None:
-    code = f"{head} {COPY} }}\n"
-    new = carried_out(code, RESTRICT)
-    assert new.count("__restrict__ ") == 2
-    assert new.replace("__restrict__ ", "") == code
-    assert compiled(new)
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        f"void f(float* a, float* b, int n) try {{ {COPY} }} catch (...) {{ }}",
-        f"static FORCE_INLINE void f(float* a, float* b, int n) {{ {COPY} }}",
-        f"void f(float* RESTRICT a, float* RESTRICT b, int n) {{ {COPY} }}",
-        f"{function(COPY)} void g(float* x) {{ float* y = x; f(3, y, x + 1); }}",
-        APART.replace("total<<<64, 256>>>(a, c, n);", "total<<<64, 256>>>(c, c, n);"),
-    ],
-)
-def test_no_promise_is_made_that_the_text_breaks_or_that_cannot_be_written(code: str) -> None:
-    assert carried_out(code, RESTRICT) == ""
 
 
 @pytest.mark.parametrize(
