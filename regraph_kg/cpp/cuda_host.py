@@ -3,7 +3,6 @@
 from tree_sitter import Node
 
 from regraph_kg.cpp.indices import Indices
-from regraph_kg.cpp.launches import ResizedBlock, resized_block
 from regraph_kg.cpp.occurrences import NO_LOOP, Events, Occurrence
 from regraph_kg.cpp.reached import looped
 from regraph_kg.cpp.syntax import arguments, bare, called, short, text
@@ -23,7 +22,6 @@ class LaunchFacts(Frozen):
     one_thread: bool = False
     in_loop: bool = False  # whether a loop of the host holds it, or a function that one calls
     stream: bool = False
-    resized: ResizedBlock | None = None  # the same launch with another number of threads a block
 
 
 class HostFacts(Frozen):
@@ -63,7 +61,6 @@ def launch_facts(events: Events) -> tuple[LaunchFacts, ...]:
                     one_thread=_is_one(grid) and _is_one(block),
                     in_loop=call.place.loop != NO_LOOP or call.place.function in again,
                     stream=len(parts) > 3 and text(parts[3]) != "0",  # noqa: PLR2004
-                    resized=resized_block(events, call.node, parts),
                 )
             )
     return tuple(launches[:32])

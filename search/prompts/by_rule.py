@@ -1,7 +1,7 @@
 """Steps whose recipe leaves a model nothing to write: they are carried out without asking one.
 
 Such a recipe has the new code, says that all else stays, and its code replaces one part of the text
-whole: a directive before a loop, a launch, a nest of loops around its body. Not
+whole: a directive before a loop, a nest of loops around its body. Not
 here: recipes that a model finishes (beginning.py), and whether the result is right (the judge).
 """
 
@@ -59,11 +59,7 @@ def _takes(loop: Node, directives: Sequence[str]) -> bool:
 
 def _end(node: Node, new: str) -> int:
     """The end of the text that `new` replaces, if `node` is the part that it replaces; else 0."""
-    if node.type == "call_expression" and new.endswith("("):
-        listed = node.child_by_field_name("arguments")
-        return listed.start_byte + 1 if listed is not None else 0
-    whole = node.type in LOOPS if new.rstrip().endswith(("}", ";")) else False
-    return node.end_byte if whole or (node.type == "declaration" and new.endswith(";")) else 0
+    return node.end_byte if node.type in LOOPS and new.rstrip().endswith(("}", ";")) else 0
 
 
 def _nest(loop: Node, new: str) -> str:

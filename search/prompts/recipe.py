@@ -12,7 +12,6 @@ from string import Template
 
 from regraph_kg.cpp.cuda_facts import GridNumber
 from regraph_kg.cpp.facts import Facts
-from regraph_kg.cpp.launches import ResizedBlock
 from regraph_kg.cpp.loop_facts import LoopFacts
 from regraph_kg.cpp.sums import CommonSum, ElementSum
 from regraph_kg.search.fit.predicate import is_parallel, within
@@ -53,7 +52,6 @@ def recipe_values(recipe: str, facts: Facts) -> dict[str, str]:
         **(in_chains(loops["adding"]) if loops["adding"] else {}),
         "swapped": swapped(facts, loops["contiguous"], loops["inner"]),
         "tiled": tiled(facts, loops["nest"], loops["inner"]),
-        "resized": _first(block.code for block in _resized(facts)),
         "common": _first(top.value for top in _common(facts)),
         "atomic": "" if threads else _atomic(facts, parallel),
         "clause": clause(parallel),
@@ -108,7 +106,6 @@ def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
         "unfused": [product.at for product in facts.product_sums],
         "swapped": at["contiguous"] if swapped(facts, loops["contiguous"], loops["inner"]) else [],
         "tiled": at["nest"] if tiled(facts, loops["nest"], loops["inner"]) else [],
-        "resized": [block.at for block in _resized(facts)],
         "kernel": [main.head_at] if main else [],
         "common": [top.at for top in _common(facts)],
     }
@@ -117,17 +114,6 @@ def _places(facts: Facts, names: Collection[str]) -> dict[str, list[int]]:
 def _common(facts: Facts) -> list[CommonSum]:
     main = facts.main_kernel
     return [main.common_sum] if main and main.common_sum else []
-
-
-def _resized(facts: Facts) -> list[ResizedBlock]:
-    """The main kernel's launch with other blocks, if nothing else depends on their size."""
-    main, launches = facts.main_kernel, facts.main_launches
-    # shared arrays and launch bounds are written for one size of blocks
-    if main is None or main.shared or main.bounds or len(launches) != 1:
-        return []
-    block = launches[0].resized
-    strides = any("Dim.x" in loop.step for loop in facts.loops if loop.function == main.name)
-    return [block] if block and (block.follows or strides) else []
 
 
 def _threads(

@@ -114,11 +114,6 @@ def test_threads_join_their_sums_before_they_add_them_to_one_element(technique: 
     assert not any(is_small(recipe, facts_of(code)) for code in (apart, early, shared))
 
 
-def test_blocks_keep_the_size_that_a_shared_array_has() -> None:
-    code = APART.replace("    int i", "    __shared__ float part[256];\n    int i")
-    assert not is_small(RECIPES["cuda/block-size-tuning"], facts_of(code))
-
-
 def test_each_thread_of_four_elements_asks_whether_there_is_one() -> None:
     begun = beginning(APART, (), RECIPES["cuda/thread-coarsening"])
     assert begun.endswith("e < 4; ++e, i += blockDim.x)\n        if (i < n)")

@@ -4,11 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from regraph_kg.cpp.facts import facts_of
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.search.executor import result
 from regraph_kg.search.prompts.by_rule import BY_RULE, carried_out
-from regraph_kg.search.prompts.recipe import is_small
 from regraph_kg.search.world import ModelRequest
 from tests.search.prompts.test_begun_loops import (
     APART,
@@ -26,7 +24,6 @@ from tests.search.prompts.test_begun_loops import (
 from tests.search.prompts.test_lean import SUMS
 from tests.search.toy import Toy
 
-BLOCKS = RECIPES["cuda/block-size-tuning"]
 SWAPPED = """    for (int i = 0; i < m; ++i) {
         for (int j = 0; j < m; ++j) {
             c[i * m + j] = 0;
@@ -77,73 +74,6 @@ def test_new_loops_stand_in_the_place_of_the_old_ones(recipe: str, code: str, af
     new = carried_out(code, recipe)
     assert new == code.replace(body(code), after)
     assert compiled(new)
-
-
-@pytest.mark.parametrize(
-    ("technique", "code", "old", "new"),
-    [
-        ("cuda/block-size-tuning", JOINED, "<<<64, 256>>>", "<<<64, 128>>>"),
-    ],
-)
-def test_a_head_or_a_launch_changes_and_nothing_else(
-    technique: str, code: str, old: str, new: str
-) -> None:
-    assert carried_out(code, RECIPES[technique]) == code.replace(old, new)
-
-
-@pytest.mark.parametrize(
-    ("launch", "after"),
-    [
-        ("total<<<(n + 255) / 256, 256>>>(a, c, n);", "total<<<(n + 127) / 128, 128>>>(a, c, n);"),
-        ("total<<<(n + 31) / 32, 32, 0, s>>>(n);", "total<<<(n + 255) / 256, 256, 0, s>>>(n);"),
-        (
-            "const int threads = 128; total<<<(n + threads - 1) / threads, threads>>>(a, c, n);",
-            "const int threads = 64; total<<<(n + threads - 1) / threads, threads>>>(a, c, n);",
-        ),
-        (
-            "const int t = 128; int g = (n + t - 1) / t; total<<<g, t>>>(a, c, n);",
-            "const int t = 64; int g = (n + t - 1) / t; total<<<g, t>>>(a, c, n);",
-        ),
-        ("total<<<n / 8, dim3(8, 8)>>>(a, c, n);", ""),
-        (
-            "const int t = 64, m = 64; total<<<(n + t - 1) / t, t>>>(a, c, m);",
-            "const int t = 32, m = 64; total<<<(n + t - 1) / t, t>>>(a, c, m);",
-        ),
-        (
-            "total<<<cdiv(n, 256),256>>>( // all\n a, c, n);",
-            "total<<<cdiv(n, 128),128>>>( // all\n a, c, n);",
-        ),
-        ("total<<<(n + 95) / 96, 96>>>(a, c, n);", "total<<<(n + 255) / 256, 256>>>(a, c, n);"),
-        ("total<<<256, 256>>>(a, c, n);", ""),
-        ("total<<<1, 1>>>(a, c, n);", ""),
-        ("total<<<n / 256, 256>>>(a, c, n);", ""),
-        ("total<<<(n * 256 + 255) / 256, 256>>>(a, c, n);", ""),
-        ("total<<<(n + 255) / 256, 256>>>(a, c, 256);", ""),
-        ("int t = 64; total<<<(n + t - 1) / t, t>>>(a, c, n); check(t);", ""),
-        (f"total<<<n, {'1' * 5000}>>>(a, c, n);", ""),
-        ("int t = 128; t *= 2; total<<<n / t, t>>>(a, c, n);", ""),
-        ("total<<<n, 64>>>(a, c, n);", ""),  # the grid does not follow
-        ("total<<<1, 64>>>(a, c, n); total<<<1, 64>>>(a, c, n);", ""),
-    ],
-)
-def test_the_grid_follows_the_size_of_its_blocks(launch: str, after: str) -> None:
-    code = APART.replace("total<<<64, 256>>>(a, c, n);", launch)
-    assert is_small(BLOCKS, facts_of(code)) == (after != "")
-    assert carried_out(code, BLOCKS) == (code.replace(launch, after) if after else "")
-
-
-@pytest.mark.parametrize(
-    ("launch", "old", "new"),
-    [
-        ("(n + 255) / 256", "    int i", "    __shared__ float part[256];\n    int i"),
-        ("(n + 255) / 256", "* blockDim.x", "* 256"),
-        ("(n + 255) / 256", "__global__", "#define THREADS 256\n__global__"),
-        ("64", "if (i < n)", "if (i < n && blockIdx.x < gridDim.x - 1)"),
-    ],
-)
-def test_blocks_keep_the_size_that_a_kernel_may_count_on(launch: str, old: str, new: str) -> None:
-    code = APART.replace("<<<64", f"<<<{launch}").replace(old, new)
-    assert not is_small(BLOCKS, facts_of(code))
 
 
 @pytest.mark.parametrize(
