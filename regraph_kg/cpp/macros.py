@@ -22,13 +22,13 @@ _TYPE = re.compile(
     r"(?:\b(?:const|unsigned|long|short|int|char|float|double|(?:std::)?\w+_t)\b ?)*"
 )
 _ODD = re.compile(r"\.\.\.|#")  # any number of arguments, pasted names
-_Macro = tuple[tuple[str, ...] | None, str]
+Macro = tuple[tuple[str, ...] | None, str]
 """Its parameters, or None where it takes no brackets, and its body."""
 
 
 def written_out(code: str) -> tuple[str, frozenset[str]]:
     """The text without uses of its macros, and the macros that are used and could not be."""
-    macros, unclear = dict[str, _Macro](), set[str]()
+    macros, unclear = dict[str, Macro](), set[str]()
     for node in walk(parse(code.encode()).root_node):
         if node.type == "preproc_call" and text(node).lstrip("# \t").startswith("undef"):
             unclear |= {*text(node).split()[1:2]}
@@ -48,11 +48,16 @@ def written_out(code: str) -> tuple[str, frozenset[str]]:
         words = {*_WORD.findall(re.sub(r"\.?\d[\w.']*", "0", body))}
         plain |= {name} if taken is None and words <= plain else set()
     used = {name: macro for name, macro in macros.items() if name not in unclear | plain}
-    made = _written(code, used, [_MOST])
+    made = with_macros(code, used)
     return made, frozenset({match[0] for match in _TOKEN.finditer(made)} & unclear)
 
 
-def _written(code: str, macros: dict[str, _Macro], room: list[int]) -> str:
+def with_macros(code: str, macros: dict[str, Macro]) -> str:
+    """The text with these macros written out."""
+    return _written(code, macros, [_MOST])
+
+
+def _written(code: str, macros: dict[str, Macro], room: list[int]) -> str:
     """The text with these macros written out, while there is room."""
     parts, at = list[str](), 0
     while match := _TOKEN.search(code, at):
@@ -63,7 +68,7 @@ def _written(code: str, macros: dict[str, _Macro], room: list[int]) -> str:
             parts.append(match[0])
             continue
         given = dict(zip(names or (), [_written(v, macros, room) for v in values], strict=True))
-        body = _TOKEN.sub(partial(_filled, given), body)  # all at once: a value may hold a name
+        body = _TOKEN.sub(partial(filled, given), body)  # all at once: a value may hold a name
         room[0] -= len(body)
         others = {name: other for name, other in macros.items() if name != match[0]}
         parts.append(_written(body, others, room))
@@ -71,7 +76,8 @@ def _written(code: str, macros: dict[str, _Macro], room: list[int]) -> str:
     return "".join((*parts, code[at:]))
 
 
-def _filled(given: dict[str, str], token: re.Match[str]) -> str:
+def filled(given: dict[str, str], token: re.Match[str]) -> str:
+    """A name's value, or what else stands there."""
     return given.get(token[0], token[0])
 
 

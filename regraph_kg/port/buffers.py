@@ -21,11 +21,14 @@ _ALLOCATED = (  # a way to allocate, whether it counts bytes, and the first valu
     (rf"auto (?P<auto>\w+) = {_UNIQUE}", False, " = {}"),
     (rf"std::unique_ptr<[\w: ]+\[\]> (?P<auto>\w+)[({{]{_NEW}[)}}];", False, ""),
 )
+_SWAPPED = re.compile(
+    r"(?P<kind>[\w: ]+\* ?(?:const )?)?(\w+) = (\w+);\s*(\w+) = (\w+);\s*(\w+) = (\w+);(?=([^}]*))"
+)
 
 
 def with_local_arrays(code: str) -> str:
     """The text with memory that functions allocate as arrays of theirs."""
-    code, names = _with_lengths(code), set[str]()
+    code, names = _SWAPPED.sub(_swap, _with_lengths(code)), set[str]()
     for pattern, in_bytes, value in _ALLOCATED:
         for match in re.finditer(pattern, code):
             groups = match.groupdict()
@@ -61,3 +64,11 @@ def _with_lengths(code: str) -> str:
         if node.type == "sizeof_expression" and told in sizes:
             edits.put(node, sizes[told])
     return edits.applied(code.encode())
+
+
+def _swap(match: re.Match[str]) -> str:
+    """A swap of two pointers by hand, as the library's."""
+    kept, one, first, other, second, last, after = match.groups()[1:]
+    plain = (kept, one, other) == (last, first, second) and not re.search(rf"\b{kept}\b", after)
+    declared = match["kind"] or re.search(rf"\* ?{kept} ?[,;]", match.string)
+    return f"std::swap({one}, {other});" if plain and declared else match[0]

@@ -7,20 +7,32 @@ written out before (cpp/macros.py).
 """
 
 import re
+from functools import partial
 
 from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.facts import Facts, facts_of
 from regraph_kg.cpp.headers import continues
+from regraph_kg.cpp.macros import filled, with_macros
 from regraph_kg.cpp.syntax import bare, declared_name, operator, parse, text, walk
+from regraph_kg.port.names import fresh, is_integer
+from regraph_kg.port.scratch import with_own_arrays
 
 _STEP = re.compile(r"(?:\+\+|--)\s*(\w+)|(\w+)\s*(?:\+\+|--|[-+]=\s*\d+)")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_INDEX = re.compile(  # a function or a lambda that returns a sum of products
+    r"\b(?:(?:const )?auto |(?:static |inline |constexpr )*(?P<kind>\w[\w: ]*?) )(?P<name>\w+)"
+    r"(?: = \[[=&\w, ]*\] ?)?\((?P<taken>[\w:,\s]+)\)(?: const| noexcept)*(?: ?-> ?[\w: ]+)?"
+    r"\s*\{\s*return (?P<value>[\w\s+*/()-]+);\s*\};?"
+)
+_DOWN = re.compile(r"(\w+)--(?:\s*(?:>|!=)\s*0)?")
 
 
 def plain(code: str) -> str:
     """The code in its plain form."""
-    for step in (_counted, _with_own_variables):
+    code = _with_indices(code)
+    for step in (_counted, _with_own_variables, with_own_arrays):
         facts, edits = facts_of(code), Edits()
         if facts.read_whole:
             step(parse(code.encode()).root_node, facts, edits)
@@ -28,10 +40,31 @@ def plain(code: str) -> str:
     return code
 
 
+def _with_indices(code: str) -> str:
+    """The text with what functions and lambdas compute in place of their calls, if an index."""
+    for match in [*_INDEX.finditer(code)]:
+        name, kind, value = match["name"], match["kind"], match["value"]
+        pairs = [part.strip().rpartition(" ")[::2] for part in match["taken"].split(",")]
+        rest = code.replace(match[0], "", 1)
+        uses = re.findall(rf"(return|[\w.>:])?\s*\b{name}\b *(\(?)", rest)
+        calls = all(before in ("", "return") and bracket for before, bracket in uses)
+        calls = calls and not re.search(rf"\b{name}\([^;]*(?:\+\+|--)", rest)
+        own = {*_WORD.findall(value)} - {word for _, word in pairs}
+        fixed = kind or not any(re.search(rf"\b{w}\s*(?:[-+*/]?=[^=]|\+\+|--)", rest) for w in own)
+        whole = all(map(is_integer, [kind or "int", *(kind for kind, _ in pairs)]))
+        if whole and fixed and calls:
+            casts = {word: f"({kind.removeprefix('std::')})({word})" for kind, word in pairs}
+            body = f"({_WORD.sub(partial(filled, casts), value)})"
+            code = with_macros(rest, {name: (tuple(casts), body)})
+    return code
+
+
 def _counted(root: Node, _: Facts, edits: Edits) -> None:
-    """`while` loops that count are `for` loops."""
+    """`while` loops that count are `for` loops, and those that count down to 0 count up."""
     for node in walk(root):
         body = node.child_by_field_name("body")
+        if node.type == "for_statement" and body is not None:
+            _down_to_zero(node, body, edits)
         if node.type != "while_statement" or body is None or continues(node):
             continue
         inside = [child for child in body.named_children if child.type != "comment"]
@@ -48,6 +81,27 @@ def _counted(root: Node, _: Facts, edits: Edits) -> None:
         head = f"for ({begin}; {condition}; {text(inside[-1]).rstrip('; ')}) "
         edits.replacements.append((node.start_byte, body.start_byte, head))
         edits.put(inside[-1], "")
+
+
+def _down_to_zero(loop: Node, body: Node, edits: Edits) -> None:
+    """`for (T i = n; i-- > 0;)` as a loop that counts up."""
+    first, down = loop.child_by_field_name("initializer"), loop.child_by_field_name("condition")
+    step = _DOWN.fullmatch(text(down))
+    if first is None or step is None or loop.child_by_field_name("update") is not None:
+        return
+    name, start = step[1], _set(first, step[1]).partition("=")[2].strip()
+    changed = re.compile(
+        rf"[-+]{{2}}\s*{name}\b|\b{name}\s*(?:[-+]{{2}}|[-+*/]?=(?!=))|&\s*{name}\b"
+    )
+    if first.type != "declaration" or not start or changed.search(text(body)):
+        return
+    kind = text(first.child_by_field_name("type"))
+    at = fresh(f"{name}_at", {text(node) for node in walk(loop) if node.type == "identifier"})
+    block = body.type == "compound_statement"
+    head = f"for ({kind} {at} = 0; {at} < {start}; ++{at}) {{"
+    head += f" const {kind} {name} = ({start}) - 1 - {at};" + " " * (not block)
+    edits.replacements.append((loop.start_byte, body.start_byte + block, head))
+    edits.insert(body.end_byte, "" if block else " }")
 
 
 def _set(statement: Node, name: str) -> str:

@@ -23,7 +23,6 @@ from regraph_kg.port.names import BY_VALUE, NUMBERS, UnportableError, is_number
 _BLOCKS = {"for_statement", "while_statement", "do_statement", "if_statement", "compound_statement"}
 _MOST_DEPTH = 2  # loops of the host around a kernel
 _SWAP = re.compile(r"(?:std_|std::)?swap\((\w+), (\w+)\);")
-_BY_HAND = re.compile(r"(?:[\w ]+\*(?: const)? ?)?(\w+) = (\w+); (\w+) = (\w+); (\w+) = (\w+);")
 _MOVED = re.compile(r"(?:if \((\w+ != \w+)\) )?mem(cpy|move|set)\((\w+), (.+)\);")
 _CAST = re.compile(r"(?:static_cast|reinterpret_cast)<.+>")
 
@@ -53,14 +52,9 @@ class Order:
 
     def _all_swaps(self) -> Iterator[frozenset[str]]:
         """Pairs of pointers that the function swaps."""
-        for block in walk(self.function.body):
-            nodes = statements(block) if block.type == "compound_statement" else []
-            for at in range(len(nodes)):
-                texts = [flat(self._source, node) for node in nodes[at : at + 3]]
-                if match := _SWAP.fullmatch(texts[0]):
-                    yield frozenset(match.groups())
-                elif match := _BY_HAND.fullmatch(" ".join(texts)):
-                    yield frozenset((match[2], match[4]))
+        for node in walk(self.function.body):
+            if match := _SWAP.fullmatch(flat(self._source, node)):
+                yield frozenset(match.groups())
 
     def lines(self, scope: Scope, *, one_thread: bool) -> list[str]:
         """The host's lines. Raises `UnportableError`."""
@@ -132,12 +126,9 @@ class Order:
         """The lines of a block's statements. Raises `CannotSplitError`."""
         lines, waiting = list[str](), list[Node]()
         left = statements(block)
-        at = 0
-        while at < len(left):
-            node = left[at]
-            made, taken = self._swapped(left[at:], scope)
+        for at, node in enumerate(left):
             try:
-                made = made if made is not None else self._statement(node, scope)
+                made = self._swapped(node, scope) or self._statement(node, scope)
             except CannotSplitError:
                 if not whole or self.depth:
                     raise
@@ -149,7 +140,6 @@ class Order:
             else:
                 lines += [*self._alone(waiting, scope), *made]
                 waiting = []
-            at += taken
         return [*lines, *self._alone(waiting, scope)]
 
     def _alone(self, nodes: list[Node], scope: Scope) -> list[str]:
@@ -294,16 +284,11 @@ class Order:
     def _indented(self, node: Node, scope: Scope) -> list[str]:
         return [f"    {line}" for line in self._block(node, scope.copy())]
 
-    def _swapped(self, nodes: list[Node], scope: Scope) -> tuple[list[str] | None, int]:
-        """A swap of two pointers, by the library or by hand, and the number of its statements."""
-        match = _SWAP.fullmatch(flat(self._source, nodes[0]))
-        if match and {match[1], match[2]} <= scope.arrays.keys():
-            return self._exchange(match[1], match[2], scope), 1
-        match = _BY_HAND.fullmatch(" ".join(flat(self._source, n) for n in nodes[:3]))
-        by_hand = match is not None and match.group(1, 2, 4) == match.group(6, 3, 5)
-        if match and by_hand and {match[2], match[4]} <= scope.arrays.keys():
-            return self._exchange(match[2], match[4], scope), 3
-        return None, 1
+    def _swapped(self, node: Node, scope: Scope) -> list[str] | None:
+        """A swap of two pointers."""
+        match = _SWAP.fullmatch(flat(self._source, node))
+        known = match and {match[1], match[2]} <= scope.arrays.keys()
+        return self._exchange(match[1], match[2], scope) if match and known else None
 
     def _exchange(self, a: str, b: str, scope: Scope) -> list[str]:
         pairs = [(a, b, f"{scope.arrays[a].element}*")]
@@ -423,23 +408,10 @@ class Order:
         for inner in walk(node):
             if inner.type in ("assignment_expression", "update_expression"):
                 target = inner.child_by_field_name("left") or inner.named_children[0]
-                if self._source.text(target) == name and (swaps or not self._in_swap(inner)):
+                if self._source.text(target) == name:
                     return True
             match = _SWAP.fullmatch(flat(self._source, inner)) if swaps else None
             if match and name in match.groups():
-                return True
-        return False
-
-    def _in_swap(self, node: Node) -> bool:
-        statement = node.parent
-        block = statement.parent if statement is not None else None
-        if block is None or statement is None:
-            return False
-        nodes = statements(block)
-        place = next((at for at, n in enumerate(nodes) if n.id == statement.id), 0)
-        for first in range(max(0, place - 2), place):
-            texts = " ".join(flat(self._source, n) for n in nodes[first : first + 3])
-            if _BY_HAND.fullmatch(texts):
                 return True
         return False
 
@@ -509,7 +481,7 @@ class Order:
                 return False
             called = inner.child_by_field_name("function")
             if inner.type == "call_expression" and called is not None:
-                name = self._source.text(called)
+                name = self._source.text(called).removeprefix("std::")
                 known = name in BY_VALUE or name in NUMBERS or _CAST.fullmatch(name)
                 if not known:
                     return False

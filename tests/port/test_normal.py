@@ -110,3 +110,61 @@ def test_the_size_of_a_local_array_stays_when_it_becomes_memory() -> None:
     made = with_local_arrays(code)
     assert "memset(a, 0, (sizeof(int) * (8)))" in made
     assert "g(sizeof p, sizeof a[0])" in made
+
+
+@pytest.mark.parametrize(
+    ("index", "made"),
+    [
+        (
+            "static inline int at(int i, int j, int n) { return i * n + j; }",
+            "x[((int)(i) * (int)(n) + (int)(2))]",
+        ),
+        (
+            "std::size_t at(int i, std::size_t j, int n)\n{\n    return i * n + j;\n}",
+            "x[((int)(i) * (int)(n) + (size_t)(2))]",
+        ),
+    ],
+)
+def test_a_function_that_computes_an_index_is_written_out(index: str, made: str) -> None:
+    code = f"{index}\n{HEAD} {{ for (int i = 0; i < n; ++i) y[i] = x[at(i, 2, n)]; }}"
+    assert made in plain(code)
+    assert "at(" not in plain(code).replace("float", "")
+    for other in ("m.at(i, 2, n)", "at(i++, 2, n)", "of(at)"):
+        again = code.replace("at(i, 2, n)]", f"{other}] + x[at(i, 2, n)]")
+        assert "x[at(i, 2, n)]" in plain(again)
+
+
+def test_a_lambda_that_computes_an_index_is_written_out_where_what_it_holds_stays() -> None:
+    body = (
+        "auto at = [n](int i) { return n - 1 - i; }; for (int i = 0; i < n; ++i) y[at(i)] = x[i];"
+    )
+    assert "y[(n - 1 - (int)(i))]" in plain(f"{HEAD} {{ {body} }}")
+    assert "y[at(i)]" in plain(f"{HEAD} {{ {body.replace('; for', '; n = 3; for')} }}")
+
+
+SET_FIRST = [
+    "for (int j = 0; j < n; ++j) t[j] = x[j] + i; for (int j = 0; j < n; ++j) s += t[j];",
+    "t[0] = x[i]; for (int j = 1; j < n; ++j) { t[j] = 0.5f * t[j - 1]; } s = t[n / 2];",
+    "const int m = i < 2 ? i : 2; for (int j = 0; j <= m; ++j) { t[j] = j; s += t[j]; }",
+    "t[0] = i; t[1] = t[0] + 1; s = t[1];",
+]
+READ_FIRST = [
+    "for (int j = 0; j < n; ++j) s += t[j]; for (int j = 0; j < n; ++j) t[j] = x[j];",
+    "for (int j = 1; j < n; ++j) t[j] = x[j]; for (int j = 0; j < n; ++j) s += t[j];",
+    "for (int j = 0; j < n - 1; ++j) t[j] = x[j]; for (int j = 0; j < n; ++j) s += t[j];",
+    "for (int j = 0; j < n; ++j) if (x[j] > 0) t[j] = 1; for (int j = 0; j < n; ++j) s += t[j];",
+    "for (int j = 0; j < n; ++j) { s += t[j]; t[j] = x[j]; }",
+    "t[i] = x[i]; for (int j = 0; j < n; ++j) s += t[j];",
+    "t[0] = i; s = t[1];",
+    "for (int j = 0; j < n; j += 2) t[j] = x[j]; s = t[1];",
+    "for (int j = 0; j < n; ++j) { if (j == 3) break; t[j] = x[j]; } s = t[n - 1];",
+]
+
+
+@pytest.mark.parametrize("body", SET_FIRST + READ_FIRST)
+@pytest.mark.parametrize("array", ["float t[n];", "std::vector<float> t(n);"])
+def test_an_array_that_each_iteration_sets_first_is_its_own(array: str, body: str) -> None:
+    code = f"{HEAD} {{ {array} for (int i = 0; i < n; ++i) {{ float s = 0; {body} y[i] = s; }} }}"
+    assert ("++i) { float t[n];" in plain(code)) == (body in SET_FIRST)
+    used = code[:-1] + "y[0] = t[0]; }"
+    assert "++i) { float t[n];" not in plain(used)
