@@ -43,7 +43,7 @@ class Conversation:
 
     task: Task
     number: int
-    ask: Callable[[Prompt], Reply]  # has a prompt answered
+    ask: Callable[[Prompt], Reply]  # has a prompt answered, or raises `AnswersPending`
     steps: int  # steps at most
     names: Sequence[str]  # techniques that are offered
     origin: Source  # origin of the trajectory; an empty model becomes the one that answered
@@ -59,7 +59,7 @@ class Conversation:
         return f"{self.origin.run}/{self.task.problem}-{self.task.target}-{self.number}"
 
     def propose(self, draft: TrajectoryDraft) -> str:
-        """Have `draft` judge steps until one of the limits; say which."""
+        """Have `draft` judge steps until one of the limits; say which. Raises `AnswersPending`."""
         self._code = self.task.serial
         # The serial code again is no step.
         draft.codes.add(normalized(self.task.serial))

@@ -74,11 +74,16 @@ class Cascade:
         return self._verdicts[key]
 
     def settle(self, uses: Mapping[Label, NameUse]) -> Iterator[LabelVerdict]:
-        """Decide many labels at once, those that a model is asked about beside each other."""
+        """Decide many labels at once, those that a model is asked about beside each other.
+
+        Raises `AnswersPending` when all that can be asked is asked and answers are to come by file.
+        """
         if self._sorter is not None:
             for target, names in self._unknown(uses).items():
                 for verdict in self._sorter(target, names):
                     self._verdicts[target, verdict.relabelled.label] = verdict
+            # After all questions: those that are answered by file are then written in one go.
+            self._sorter.finish()
         yield from (self.resolve(label, target) for target, label in uses)
 
     def relabel(self, trajectory: Trajectory) -> Labels:

@@ -6,7 +6,8 @@
     |  |- StoreError            the graph database
     |  |- ModelError            the language model or its server
     |  `- ToolError             compiler, GPU, disk, sandbox
-    `- Interrupted          4   stopped on the way; can be resumed
+    |- Interrupted          4   stopped on the way; can be resumed
+    `- AnswersPending       5   waiting for answers by file
 
 Every message is one line: what, where, how to mend. The CLI prints it and exits with `exit_code`;
 exit code 1 (an honest negative) is a result, not an error.
@@ -58,6 +59,12 @@ class Interrupted(RegraphError):
     """The work was stopped and can go on; the message names the command that resumes it."""
 
     exit_code = 4
+
+
+class AnswersPending(RegraphError):
+    """Prompts were written to a file and wait for their answers."""
+
+    exit_code = 5
 
 
 @contextmanager

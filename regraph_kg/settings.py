@@ -62,13 +62,15 @@ class Settings(BaseModel):
     corpus: Path | None = None
     """Folder with problems/, trajectories/, recorded/ and techniques.json; None: the shipped."""
     model: str = "recorded"
-    """"recorded", "ollama:NAME" or "openai:NAME"."""
+    """"recorded", "ollama:NAME", "openai:NAME" or "batch:FOLDER"."""
     ollama_url: str = "http://127.0.0.1:11434"
     """Server of "ollama:NAME"."""
     openai_url: str = "http://127.0.0.1:8000/v1"
     """OpenAI-compatible server of "openai:NAME", up to and including /v1."""
     openai_key: SecretStr = SecretStr("")
     """Its key; goes only to an address from where it comes from itself."""
+    batch_model: str = Field(default="model", min_length=1)
+    """Whom the requests of "batch:FOLDER" are for: a name that the endpoint knows."""
     embedder: str | None = None
     """"hash" or "ollama:NAME"; None = as the graph's, or "hash"."""
     model_timeout_seconds: float = Field(default=600, gt=0)

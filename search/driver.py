@@ -5,7 +5,8 @@ an executor (executor.py) does them. All of it happens in one thread, so that th
 results come in decides everything; a trace holds that order, and a resumed run repeats it
 (trace.py).
 
-Equal code is judged once, also while it is being judged.
+Equal code is judged once, also while it is being judged. A call whose answer is to come by file
+(`AnswersPending`) stays under way; what does not wait for it goes on.
 """
 
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from regraph_kg.cpp.tokens import normalized
+from regraph_kg.errors import AnswersPending
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.context import Iteration, Method
 from regraph_kg.search.ledger import Ledger
@@ -21,10 +23,10 @@ from regraph_kg.search.world import Effect, Effects, ModelRequest, Result
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """An effect and what came of it."""
+    """An effect and what came of it; None: the answer is to come by file."""
 
     effect: Effect
-    result: Result
+    result: Result | None
     at: float = 0.0  # the run's active seconds then, where there is a trace
 
 
@@ -60,26 +62,33 @@ class Driver:
         self._iteration = 0
         self._best, self._best_path = 1.0, tuple[str, ...]()
         self._waiting: dict[str, list[Effects[Iteration]]] = {}
-        self._asking = 0
+        self._asking = self._pending = 0
 
     def run(self) -> Iterator[SimulationRecord]:
         """One record an iteration, as they end.
 
-        Raises what the world raises; the records so far stay good.
+        Raises what the world raises, the records so far stay good; at the end `AnswersPending`, if
+        anything waits for an answer by file.
         """
         if self._first is not None:
             yield self._record(self._first)
         while True:
             while self._has_room() and (work := self._method.iteration()) is not None:
                 yield from self._advance(work, None)
-            if not self._waiting:
+            # only answers by file are waited for: no effect of ours will end
+            if len(self._waiting) == self._pending:
                 break
             finished = self._executor.finish()
+            if finished.result is None:
+                self._pending += 1  # it keeps its place among those under way
+                continue
             self._ledger.seconds = finished.at
             self._asking -= isinstance(finished.effect, ModelRequest)
             # equal effects were begun once: all that wait for one go on with its result
             for work in self._waiting.pop(_name(finished.effect)):
                 yield from self._advance(work, finished.result)
+        if self._pending:
+            raise AnswersPending(f"{self._pending} answers are to come by file")
 
     def _has_room(self) -> bool:
         """Whether another call may begin."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
+from regraph_kg.errors import AnswersPending
 from regraph_kg.models.prompt import Reply
 from regraph_kg.search.driver import Finished
 from regraph_kg.search.prompts.beginning import FENCE
@@ -83,12 +84,15 @@ def _in_turn(threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
     return waiting.result()
 
 
-def result(world: World, effect: Effect) -> Result:
-    """Do an effect."""
-    if isinstance(effect, ModelRequest):
-        if effect.prompt.ready:
-            ready = effect.prompt.ready
-            text = f"{FENCE}{ready}\n```"
-            return Reply(text=text, code=ready, mended=(BY_RULE,), finish="stop")
-        return continued(effect.prompt, world.complete(effect.prompt))
-    return world.evaluate(effect.candidate, effect.incumbent_seconds)
+def result(world: World, effect: Effect) -> Result | None:
+    """Do an effect; None where its answer is to come by file."""
+    try:
+        if isinstance(effect, ModelRequest):
+            if effect.prompt.ready:
+                ready = effect.prompt.ready
+                text = f"{FENCE}{ready}\n```"
+                return Reply(text=text, code=ready, mended=(BY_RULE,), finish="stop")
+            return continued(effect.prompt, world.complete(effect.prompt))
+        return world.evaluate(effect.candidate, effect.incumbent_seconds)
+    except AnswersPending:
+        return None

@@ -32,7 +32,10 @@ class World:
     """Two technique ids -> what is known to fail on the way between them."""
     # the two below are the only ones that cost anything
     complete: Callable[[Prompt], Reply]
-    """It and `evaluate` may be called by several threads at once, if the executor has them."""
+    """Raises `AnswersPending` where the answer is to come by file: noted, and asked then.
+
+    It and `evaluate` may be called by several threads at once, if the executor has them.
+    """
     evaluate: Callable[[Candidate, float | None], EvalReport]
     """Screening grade: what the search learns from. The seconds are the best candidate's so far."""
     evaluate_final: Callable[[Candidate], EvalReport]  # full grade, fresh workers: what is reported

@@ -217,7 +217,7 @@ def report(lines: Sequence[Labelled], verdicts: Sequence[LabelVerdict]) -> dict[
 def checked(
     labels: Path, level: RelabelLevel, split: Split | None, asked: argparse.Namespace
 ) -> dict[str, Any]:
-    """What is counted."""
+    """What is counted; `AnswersPending` where a model's answers come by file."""
     settings = read_settings(model=asked.model)
     techniques = read_vocabulary(settings)
     if asked.clusters:

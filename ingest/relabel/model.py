@@ -122,6 +122,10 @@ class Sorter:
             for one in group.names:
                 yield self._verdict(one.shortlist, group, coined)
 
+    def finish(self) -> None:
+        """Raise `AnswersPending` where answers are to come by file."""
+        self._model.finish()
+
     def _verdict(self, name: Shortlist, group: _Group, coined: Technique | None) -> LabelVerdict:
         if coined is not None:
             stage: RelabelStage = "new" if name.label == group.lead else "model"

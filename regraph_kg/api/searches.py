@@ -45,4 +45,6 @@ def optimize(  # noqa: PLR0913 (options, all by name, each with its default)
         for record in run.records():
             if hear is not None:
                 hear(record)
-        return run.finish()
+        ended = run.finish()
+    run.publish()
+    return ended

@@ -81,7 +81,7 @@ app = typer.Typer(
     help="Optimize code with a technique graph: a model proposes, compiler and clock judge.",
     epilog=(
         "Exit codes: 0 done | 1 an honest negative | 2 usage or bad input | 3 environment"
-        " | 4 interrupted, resumable."
+        " | 4 interrupted, resumable | 5 waiting for answers by file."
     ),
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -100,6 +100,9 @@ def bench(  # noqa: PLR0913 (a command's options)
         parallel=parallel,
         final=final,
     )
+    # A bench asks hundreds of questions in turn, each after the answer to the last.
+    if choice.model.by_file:
+        raise BadInput(f"model {choice.model}: a bench does not wait for answers by file")
     unknown = next((name for name in target or () if name not in TARGETS), None)
     if unknown is not None:
         raise BadInput(f"--target {unknown}: know {', '.join(TARGETS)}")

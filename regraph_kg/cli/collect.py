@@ -13,7 +13,7 @@ from regraph_kg.cli.parameters import Json, answered, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.collect.conversation import STEPS
 from regraph_kg.collect.judged_steps import MIN_SPEEDUP
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import AnswersPending, BadInput
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.target import NEEDS, USUAL, Target
 from regraph_kg.models.trajectory import Source
@@ -32,7 +32,7 @@ def collect(  # noqa: PLR0913 (a command's options)
         str | None,
         option(
             "A large model, which is asked step by step.",
-            metavar="ollama:NAME|openai:NAME",
+            metavar="ollama:NAME|openai:NAME|batch:FOLDER",
             show_default="REGRAPH_MODEL",
         ),
     ] = None,
@@ -51,7 +51,7 @@ def collect(  # noqa: PLR0913 (a command's options)
     The same command goes on where it was stopped, and pays for nothing twice. With another
     --min-speedup it only chooses anew. `regraph ingest FILE` takes the result into the graph.
 
-    Exit code 0: something was kept; 1: nothing.
+    Exit code 0: something was kept; 1: nothing; 5: answers are to come by file.
     """
     settings = read_settings(model=model)
     asked = ModelSpec.parse(settings.model)
@@ -73,5 +73,7 @@ def collect(  # noqa: PLR0913 (a command's options)
     gathered = watch(stage.collect(settings, choice))
     if not answered(gathered, as_json):
         typer.echo(f"{gathered}\nin: {output}")
+    if gathered.waiting:
+        raise AnswersPending(gathered.waiting)
     if not gathered.kept:
         raise typer.Exit(1)

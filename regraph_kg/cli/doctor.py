@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,6 +16,7 @@ from regraph_kg.cli.progress import transient
 from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.evaluation.doctor import Check, CheckRow, Found, Scope, checks, rows
 from regraph_kg.evaluation.exploit_check import exploits
+from regraph_kg.llm.by_file import batch_status
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.target import Target
 from regraph_kg.settings import Settings, read_settings
@@ -98,7 +100,13 @@ def _model(settings: Settings) -> Found:
         if not folder.is_dir():
             return None, f"no recorded answers in {folder}"
         return True, f"recorded answers in {folder}; no server is asked"
-    return True, any_model(_with_short_timeout(settings), spec).name
+    if not spec.by_file:
+        return True, any_model(_with_short_timeout(settings), spec).name
+    if not Path(spec.name).is_dir():
+        return True, "answers come by file; no prompt has been written yet"
+    status = batch_status(Path(spec.name))
+    failed = f" ({status.failed} failed: {status.failure})" if status.failed else ""
+    return True, f"by file: {status.pending} prompts wait{failed}, {status.answered} are answered"
 
 
 def _embedder(settings: Settings) -> Found:

@@ -41,7 +41,7 @@ def ingest(  # noqa: PLR0913 (a command's options)
         str | None,
         option(
             "Whom --relabel model asks.",
-            metavar="ollama:NAME|openai:NAME",
+            metavar="ollama:NAME|openai:NAME|batch:FOLDER",
             show_default="REGRAPH_MODEL",
         ),
     ] = None,
@@ -60,13 +60,15 @@ def ingest(  # noqa: PLR0913 (a command's options)
 
     The names of techniques are looked up: "exact" knows them by id, name and alias; "lexical" also
     in other words; "model" asks a language model about the rest, once for each name. What none
-    recognizes becomes a new technique, to be reviewed.
+    recognizes becomes a new technique, to be reviewed. With answers by file, nothing is added
+    before all of them are there.
 
     --rebuild takes no FILE: it reads every trajectory of the graph, looks its names up in today's
     vocabulary, and writes the graph anew. Stopped half-way it has lost nothing, and is run again.
 
     Exit code 0: something was added or known already, whether or not it could be embedded; 1: every
-    line was rejected; 4: Ctrl-C or a lost store, go on with the same command.
+    line was rejected; 4: Ctrl-C or a lost store, go on with the same command; 5: a model's answers
+    are to come by file.
     """
     settings = read_settings(model=model)
     # a rebuild has only the graph's own text to read: anything else would be a second truth

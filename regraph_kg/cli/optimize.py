@@ -24,10 +24,12 @@ from regraph_kg.models.run import FinalGrade, SearchChoice
 from regraph_kg.models.target import NEEDS, USUAL, Target
 from regraph_kg.runs.choice import (
     BUDGET,
+    BY_FILE_PARALLEL,
     DEFAULT_METHOD,
     FAST_LIMITS,
     traced_choice,
     usual_choice,
+    usual_parallel,
 )
 from regraph_kg.search.methods import METHODS
 
@@ -58,8 +60,8 @@ class Options:
     model: Annotated[
         str | None,
         option(
-            "Recorded answers of the corpus, or a live model.",
-            metavar="recorded|ollama:NAME|openai:NAME",
+            "Recorded answers of the corpus, a live model, or prompts and answers by file.",
+            metavar="recorded|ollama:NAME|openai:NAME|batch:FOLDER",
             show_default="recorded",
         ),
     ] = None
@@ -84,7 +86,7 @@ class Options:
         option(
             "Calls of the model at once, at most.",
             min=1,
-            show_default="1",
+            show_default=f"1; by file {BY_FILE_PARALLEL}, a quarter of --budget at most",
         ),
     ] = None
     resume: Annotated[
@@ -138,10 +140,12 @@ def choose(options: Options, model: str) -> SearchChoice:
         was = traced_choice(usual, options.resume)
         new_method = options.method or _texts(options) or options.fast
         usual = replace(was, settings=usual.settings) if new_method else was
+    # a share of the calls may be under way at once, so that they are known first
     limits = usual.limits
     if options.budget is not None:
         limits = _with(limits, {"calls": options.budget}, "--budget ")
     limits = _set(limits, options, _LIMIT, "a limit")
+    at_once = usual.parallel if options.resume else usual_parallel(usual.model, limits)
     typed = {"parallel": options.parallel, "target": options.target} | details.model_dump()
     changes = {name: value for name, value in typed.items() if value is not None}
     prompting = usual.prompting
@@ -150,7 +154,7 @@ def choose(options: Options, model: str) -> SearchChoice:
         # the usual prompting of these words, which the other changes begin with
         prompting = Prompting.usual(cast(Words, words)) if words in get_args(Words) else prompting
     prompting = _set(prompting, options, _PROMPT, "a prompt")
-    usual = replace(usual, limits=limits, prompting=prompting)
+    usual = replace(usual, parallel=at_once, limits=limits, prompting=prompting)
     return replace(usual, **changes)
 
 
@@ -233,9 +237,10 @@ def optimize(**typed: Any) -> None:
 
     optimize FILE.cpp --function NAME does regraph problem new and this in one go.
 
-    --fast is for a first look.
+    --fast is for a first look. --model batch:FOLDER only writes the prompts.
 
-    Exit code 0: faster code found; 1: none found; 4: stopped, and the command to go on is printed.
+    Exit code 0: faster code found; 1: none found; 4: stopped, or 5: waiting for answers by file,
+    and the command to go on is printed.
     """
     # help needs no store, no judge and no models
     from regraph_kg.cli.running import run  # noqa: PLC0415

@@ -4,7 +4,7 @@ Not here: a search itself (runs/search.py).
 """
 
 import io
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,14 @@ from regraph_kg.cli.display import Show, print_summary, progress, require_good
 from regraph_kg.cli.optimize import Options, choose, resume_command
 from regraph_kg.cli.parameters import answered, notes_aside
 from regraph_kg.cli.progress import watch
-from regraph_kg.errors import BadInput, Environment, Interrupted, ToolError, file_errors
+from regraph_kg.errors import (
+    AnswersPending,
+    BadInput,
+    Environment,
+    Interrupted,
+    ToolError,
+    file_errors,
+)
 from regraph_kg.models.run import RunSummary
 from regraph_kg.models.target import TARGETS
 from regraph_kg.models.text import times
@@ -55,7 +62,11 @@ def run(options: Options) -> bool:
     ):
         output = options.output or run.trace.with_suffix(TARGETS[choice.target].suffix)
         go_on = f"go on: {resume_command(options, run.trace)}"
-        summary = follow(run, show, output, go_on)
+        summary = None
+        with suppress(AnswersPending):  # `publish` says which
+            summary = follow(run, show, output, go_on)
+        run.publish(go_on)
+    assert summary is not None
     if not answered(summary, options.as_json):
         places = {"problem": chosen_problem(settings, choice.problem), "code": str(output)}
         print_summary(summary, places | {"trace": str(run.trace)})
@@ -90,7 +101,7 @@ def follow(run: LiveRun, show: Show, output: Path, go_on: str) -> RunSummary:
     """Run the search with its output, measure the best again and write it.
 
     Raises `Interrupted` for Ctrl-C and for a lost model or store, and `ToolError`; each tells the
-    best so far and how to go on.
+    best so far and how to go on. Raises `AnswersPending` where answers come by file.
     """
     header = run.header
     title = f"{header.problem} ({header.target})"

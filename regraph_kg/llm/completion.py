@@ -1,4 +1,4 @@
-"""Completion: question and answer of /v1/chat/completions."""
+"""Completion: question and answer of /v1/chat/completions, as batch files and servers have them."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -64,7 +64,10 @@ class Completion(BaseModel):
 def question(
     prompt: Prompt, model: str, options: AskOptions, *, begun: bool = False
 ) -> dict[str, Any]:
-    """The question; `begun`: the server goes on from an answer that is begun."""
+    """The question. Ids of prompts in files are hashes of it: another shape asks all anew.
+
+    `begun`: the server goes on from an answer that is begun.
+    """
     schema = prompt.answer_schema
     body: dict[str, Any] = {
         "model": model,

@@ -34,7 +34,18 @@ class LanguageModel(Protocol):
         """Name, digest and options: what makes two runs comparable."""
 
     def complete(self, prompt: Prompt) -> Reply:
-        """One answer to `prompt`; a miss of a recorded model is a Reply too ("unrecorded")."""
+        """One answer to `prompt`; a miss of a recorded model is a Reply too ("unrecorded").
+
+        "pending" says that the answer comes by file: leave undecided what hangs on it, go on asking
+        for whatever does not, and `finish`; the next run gets the answer.
+        """
+
+    def finish(self, then: str = "run the same command again") -> None:
+        """Call it when there is nothing more to ask.
+
+        Raises `AnswersPending` if a prompt was left pending: how many, in which file, and what to
+        do `then`. Without pending prompts nothing happens.
+        """
 
     def close(self) -> None:
         """End what is in flight in all threads, at once; nothing can be asked any more.

@@ -172,6 +172,9 @@ class OllamaModel:
             model=self.name,
         )
 
+    def finish(self, then: str = "") -> None:
+        """Nothing: no answer is ever pending."""
+
     def close(self) -> None:
         """See `LanguageModel`; a closed connection stops the server's work on it at once."""
         self._server.connection.close()

@@ -89,6 +89,9 @@ class OpenAICompatibleModel:
             model=self.name,
         )
 
+    def finish(self, then: str = "") -> None:
+        """Nothing: no answer is ever pending."""
+
     def close(self) -> None:
         """See `LanguageModel`."""
         self._connection.close()

@@ -55,5 +55,8 @@ class ScriptedModel:
             return Reply(text="", finish="unrecorded", model=self.name)
         return Reply(text=text, finish="stop", model=self.name)
 
+    def finish(self, then: str = "") -> None:
+        """Nothing: no answer is ever pending."""
+
     def close(self) -> None:
         """Nothing: no connection is open."""

@@ -8,18 +8,23 @@ from typing import Literal, Self, cast
 
 from regraph_kg.errors import BadInput
 
-ModelKind = Literal["recorded", "ollama", "openai"]
+ModelKind = Literal["recorded", "ollama", "openai", "batch"]
 
-_KNOWN = {"recorded": "recorded", "ollama": "ollama:NAME", "openai": "openai:NAME"}
+_KNOWN = {
+    "recorded": "recorded",
+    "ollama": "ollama:NAME",
+    "openai": "openai:NAME",
+    "batch": "batch:FOLDER",
+}
 """Each `ModelKind` as it is written."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """A language model as it is named: "recorded", "ollama:NAME", "openai:NAME"."""
+    """A language model as it is named: "recorded", "ollama:NAME", "openai:NAME", "batch:FOLDER"."""
 
     kind: ModelKind
-    name: str = ""  # name of a server's model; "" where there is none
+    name: str = ""  # name of a server's model, or a folder's path; "" where there is none
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -36,8 +41,9 @@ class ModelSpec:
         kind, _, rest = name.partition(":")
         if kind not in _KNOWN:
             return None
-        # a trace has no name for recorded answers
-        return cls(cast(ModelKind, kind), rest.partition("@")[0] if kind != "recorded" else "")
+        spec = cls(cast(ModelKind, kind))
+        # a trace has no name for recorded answers and those by file
+        return cls(spec.kind, rest.partition("@")[0]) if spec.asks_server else spec
 
     def __str__(self) -> str:
         """The text that `parse` reads."""
@@ -47,3 +53,13 @@ class ModelSpec:
     def is_recorded(self) -> bool:
         """Whether its answers are recorded ones."""
         return self.kind == "recorded"
+
+    @property
+    def by_file(self) -> bool:
+        """Whether prompts and answers go by file, so that an answer may take hours."""
+        return self.kind == "batch"
+
+    @property
+    def asks_server(self) -> bool:
+        """Whether a server answers, at once."""
+        return self.kind in ("ollama", "openai")

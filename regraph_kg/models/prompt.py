@@ -78,14 +78,14 @@ class Reply(Frozen):
 
     `finish`: "stop" ended by itself (the text may be empty), "length" was cut, and would be again;
     "unrecorded": a recorded model has no answer for this key (closed on this path, costs nothing,
-    teaches nothing).
+    teaches nothing); "pending": the answer is to come by file (see `LanguageModel.finish`).
     """
 
     text: PromptText
     code: PromptText = ""  #: the code of an answer begun for the model, if `text` lacks it
     mended: tuple[str, ...] = ()  # mends of the text for `code`
     launch: NewLaunch | None = None  #: the new launch of a changed kernel
-    finish: Literal["stop", "length", "unrecorded"]
+    finish: Literal["stop", "length", "unrecorded", "pending"]
     prompt_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0

@@ -18,6 +18,9 @@ from regraph_kg.search.run_record import read_header
 BUDGET = 50
 USUAL_WORDS: Words = "lean"
 DEFAULT_METHOD = "mcgs"
+BY_FILE_PARALLEL, BY_FILE_SHARE = 8, 4
+"""Most calls at once by file, and the share of all calls that they may be: later calls must
+know of earlier ones."""
 FAST_LIMITS: Mapping[str, float] = {"calls": 12, "seconds": 60.0}  # of --fast, unless given
 FAST_SETTINGS: Mapping[str, int] = {"steps": 3}
 """Settings of --fast, as far as the method has them. Depth and repairs stay: a dozen calls
@@ -31,6 +34,7 @@ def usual_choice(
 
     `model` is as --model names it; `BadInput` for one that does not exist.
     """
+    spec = ModelSpec.parse(model)
     limits = SearchLimits.model_validate({"calls": BUDGET} | (dict(FAST_LIMITS) if fast else {}))
     return SearchChoice(
         problem=problem,
@@ -38,12 +42,18 @@ def usual_choice(
         settings=usual_settings(method, fast=fast),
         prompting=Prompting.usual(USUAL_WORDS),
         limits=limits,
-        parallel=1,
+        parallel=usual_parallel(spec, limits),
         final="screening" if fast else "full",
         seed=0,
-        model=ModelSpec.parse(model),
+        model=spec,
         include_own=False,
     )
+
+
+def usual_parallel(model: ModelSpec, limits: SearchLimits) -> int:
+    """The default number of calls at once."""
+    share = max(1, limits.calls // BY_FILE_SHARE)
+    return min(BY_FILE_PARALLEL, share) if model.by_file else 1
 
 
 def usual_settings(method: str, *, fast: bool = False) -> MethodSettings:
@@ -78,5 +88,10 @@ def traced_choice(choice: SearchChoice, trace: Path) -> SearchChoice:
 
 def traced_model(trace: Path) -> dict[str, str]:
     """The settings that name a trace's model, as far as the trace holds them."""
-    was = ModelSpec.traced(read_header(trace).model)
-    return {} if was is None else {"model": str(was)}
+    name = read_header(trace).model
+    was = ModelSpec.traced(name)
+    if was is None:
+        return {}
+    if was.by_file:  # a trace holds name and options, not the folder
+        return {"batch_model": name.partition(":")[2].rsplit(" ", 2)[0]}
+    return {"model": str(was)}

@@ -25,7 +25,7 @@ from regraph_kg.collect.judged_steps import (
     fastest,
     settled,
 )
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import AnswersPending, BadInput
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.evaluation.measure import is_measured, measurements
@@ -69,6 +69,7 @@ class Gathered(BaseModel):
     left_out: dict[str, str] = {}  # reasons by name
     calls: int = 0  # new calls of the model, without answers from the journal
     tokens: int = 0
+    waiting: str = ""  # the answers that are still to come by file, in words
 
     def __str__(self) -> str:
         """A line for what was kept, and one for each that was not."""
@@ -136,6 +137,10 @@ class _Collecting:
             write_lines(self.choice.output, counted_once(kept))
         self.gathered.kept = [str(one.ref) for one in kept]
         self.gathered.left_out |= left_out
+        try:
+            self.model.finish()
+        except AnswersPending as error:
+            self.gathered.waiting = str(error)
         return self.gathered
 
     def ask(self, prompt: Prompt) -> Reply:
@@ -144,6 +149,8 @@ class _Collecting:
         if (recorded := self.journal.find(key)) is not None:
             return Reply.model_validate(recorded)
         reply = self.model.complete(prompt)
+        if reply.finish == "pending":
+            raise AnswersPending("the answer is to come by file")
         # A recorded model would be taken for one that gives up.
         if reply.finish == "unrecorded":
             raise BadInput(f"model {self.model.name}: it has no answer to {prompt.key}")
@@ -155,7 +162,10 @@ class _Collecting:
     def _add(self, source: Conversation, task: Task, problem: Problem) -> str:
         """Build and measure one trajectory; return its result as a line."""
         draft = TrajectoryDraft(task, partial(self._judged, problem))
-        ended = source.propose(draft)
+        try:
+            ended = source.propose(draft)
+        except AnswersPending:
+            return f"{source.ref}: waits for an answer"
         self.gathered.collected += 1
         trajectory = draft.trajectory(source.ref, source.origin)
         if trajectory is not None:

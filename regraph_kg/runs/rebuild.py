@@ -24,7 +24,8 @@ from regraph_kg.wiring.stores import open_store
 def rebuild_graph(settings: Settings, vocabulary: Path | None, level: RelabelLevel) -> Story[int]:
     """Rebuild the graph of these settings; return the number of its trajectories.
 
-    Embeddings are made afterwards (`runs.ingest.embed_new`).
+    Embeddings are made afterwards (`runs.ingest.embed_new`). `AnswersPending` where a model's
+    answers are to come by file: the graph is as it was then.
     """
     with closing(open_store(settings, rebuild=True)) as store:
         file = read_vocabulary(settings, vocabulary)

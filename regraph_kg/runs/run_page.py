@@ -151,7 +151,8 @@ def _commands(run: RunRecord) -> Iterator[str]:
     options = {
         "--target": header.target,
         "--method": header.method,
-        "--model": str(model or ""),
+        # a trace does not hold the folder of answers by file
+        "--model": str(model) if model and not model.by_file else "",
         "--budget": str(header.limits.calls),
         "--parallel": str(header.parallel) if header.parallel > 1 else "",
         "--set": f"run.seed={header.seed}",

@@ -64,7 +64,7 @@ class LiveRun:
         """Search; each iteration is in the trace when it is yielded.
 
         Raises the error that ends it: `ModelError` and `StoreError` after all retries of the
-        patience, `ToolError`.
+        patience, `ToolError`, `AnswersPending` where answers come by file.
         """
         # what the trace holds comes in again first, so that a resumed search is the same one
         executor = self._trace.executor(self._search.executor)
@@ -81,6 +81,10 @@ class LiveRun:
         answer = final_answer(self._search.task, self._records, self._world.evaluate_final)
         summary = summarise(self.header, self._records, answer, self._ledger)
         return FinishedRun(summary=summary, code=answer.code)
+
+    def publish(self, then: str = "") -> None:
+        """Publish the prompts by file; `then` is the next command."""
+        self._search.model.finish(then)
 
 
 @contextmanager

@@ -3,7 +3,10 @@
 A client is loaded with the model that needs it: the package `ollama` alone takes 0.4 s.
 """
 
+from pathlib import Path
+
 from regraph_kg.errors import BadInput
+from regraph_kg.llm.by_file import BatchModel
 from regraph_kg.llm.embedder import Embedder, OllamaEmbedder, spec_of
 from regraph_kg.llm.model import AskOptions, LanguageModel
 from regraph_kg.llm.ngrams import HashEmbedder
@@ -36,9 +39,11 @@ def any_model(settings: Settings, spec: ModelSpec) -> LanguageModel:
 
         url, key = settings.openai_url, settings.openai_key
         return OpenAICompatibleModel(url, key, spec.name, options)
+    if spec.kind == "batch":
+        return BatchModel(Path(spec.name), settings.batch_model, options)
     raise BadInput(
-        f"model {spec}: no answers to such prompts are recorded; give --model ollama:NAME or"
-        " openai:NAME"
+        f"model {spec}: no answers to such prompts are recorded; give --model ollama:NAME,"
+        " openai:NAME or batch:FOLDER"
     )
 
 

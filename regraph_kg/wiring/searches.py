@@ -10,8 +10,10 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from regraph_kg.cpp.kinds import kind_of
+from regraph_kg.errors import AnswersPending
 from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.evaluation import code_hash
+from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.run import RunHeader, SearchChoice, Task
 from regraph_kg.search.driver import Executor
 from regraph_kg.search.executor import Alone, Threads, shared
@@ -152,7 +154,7 @@ def _reading(
         examples=reader.examples,
         nearest=partial(reader.nearest, k=choice.prompting.examples, target=choice.target),
         failures=reader.failures,
-        complete=model.complete,
+        complete=partial(_answer, model),
         evaluate=lambda candidate, best: judge.evaluate(candidate, problem, incumbent_seconds=best),
         evaluate_final=lambda candidate: judge.evaluate(candidate, problem, grade=choice.final),
         pooled=partial(reader.pooled, choice.target),
@@ -164,4 +166,12 @@ def _reading(
 
 def _single_threaded(choice: SearchChoice) -> bool:
     """Whether threads gain nothing: existing answers come in their order."""
-    return choice.parallel == 1 or choice.model.is_recorded
+    return choice.parallel == 1 or not choice.model.asks_server
+
+
+def _answer(model: LanguageModel, prompt: Prompt) -> Reply:
+    """The model's reply; a pending one must not get into a trace."""
+    reply = model.complete(prompt)
+    if reply.finish == "pending":
+        raise AnswersPending("the answer is to come by file")
+    return reply

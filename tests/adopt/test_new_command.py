@@ -183,14 +183,14 @@ def test_optimize_makes_the_problem_of_a_function_once(run: Run, tmp_path: Path)
     )
     (tmp_path / "own.cpp").write_text(text)
     (tmp_path / "gain.h").write_text("#define GAIN 1\n")
-    words = ("optimize", "own.cpp", "--function", "scale", "--starter")
+    words = ("optimize", "own.cpp", "--function", "scale", "--model", "batch:asked", "--starter")
     made = run(*words)  # no terminal to ask on: it takes what is inferred, and says it
     assert "x            float32  [n], inout" in made.stdout
-    assert made.returncode == 1, made.stderr
-    again = run(*words)
+    assert made.returncode == 5, made.stderr
+    waiting = run(*words)
     stop_embedded(Settings(data_dir=tmp_path / "data"))
-    assert again.returncode == 1, again.stderr
-    assert "scale/: made of scale before" in again.stderr
+    assert waiting.returncode == 5, waiting.stderr
+    assert "scale/: made of scale before" in waiting.stderr
     (tmp_path / "gain.h").write_text("#define GAIN 2\n")
     changed = run(*words)
     assert changed.returncode == 2

@@ -170,7 +170,7 @@ def test_a_folder_stands_for_the_problems_in_it(two: Lab) -> None:
         (("--arm", "mcgs+prefil=no"), "after + comes one of lean, full, words=.., decline=.."),
         (("--arm", "mcgs+best"), "after + comes one of"),
         (("--arm", "mcgs+prefill=perhaps"), "after + comes one of"),
-        (("--model", "batch:answers"), "know recorded, ollama:NAME, openai:NAME"),
+        (("--model", "batch:answers"), "a bench does not wait for answers by file"),
         (("scale", "scale", "--model", "recorded"), "named twice, or in two folders"),
         (("--from", "bench", "--arm", "cot"), "--arm has no effect beside --from"),
         (("--budget", "0"), "--budget"),

@@ -88,15 +88,15 @@ def test_a_caller_hears_of_an_unknown_setting() -> None:
 def test_every_setting_is_shown_with_its_origin_and_no_secret(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (folder / FILE).write_text('ollama_url = "big"\n')
+    (folder / FILE).write_text('batch_model = "big"\n')
     user_file().parent.mkdir(parents=True)
-    user_file().write_text('openai_url = "http://me:sesame@host/v1"\nollama_url = "small"\n')
+    user_file().write_text('openai_url = "http://me:sesame@host/v1"\nbatch_model = "small"\n')
     monkeypatch.setenv("REGRAPH_OPENAI_KEY", "sk-secret")
     code, text, _ = regraph("docs", "--settings", "--json")
     assert code == 0
     found = json.loads(text)
     assert tuple(found) == setting_names()
-    assert found["ollama_url"] == {"value": "big", "from": "regraph.toml"}
+    assert found["batch_model"] == {"value": "big", "from": "regraph.toml"}
     assert found["openai_url"] == {"value": "http://host/v1", "from": str(user_file())}
     assert found["openai_key"] == {"value": "(set)", "from": "REGRAPH_OPENAI_KEY"}
     assert found["store"] == {"value": "embedded", "from": "default"}

@@ -1,6 +1,11 @@
 """`regraph collect` with the real judge: answers by file and by script."""
 
+import json
+import os
+import signal
 import subprocess
+import sys
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -55,7 +60,7 @@ def choice(folder: Path) -> CollectChoice:
     return CollectChoice(
         problems=(str(SCALE),),
         target="openmp",
-        model=ModelSpec.parse("openai:none"),
+        model=ModelSpec.parse("batch:none"),
         output=folder / "out.jsonl",
         min_speedup=0,
         credit=Source(licence="MIT"),
@@ -110,6 +115,45 @@ def test_a_file_that_is_not_its_own_is_left_alone(tmp_path: Path, cache: Path) -
 def regraph(cache: Path, folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     env = {"REGRAPH_CACHE_DIR": str(cache)}
     return in_process.regraph("collect", *words, folder=folder, env=env)
+
+
+def respond(folder: Path, text: str) -> None:
+    """Answer what is pending with the same text."""
+    lines = (folder / "pending.jsonl").read_text().splitlines()
+    with (folder / "answers.jsonl").open("a") as answers:
+        for line in lines:
+            said = {"custom_id": json.loads(line)["custom_id"], "text": text}
+            answers.write(json.dumps(said) + "\n")
+
+
+@pytest.mark.slow
+def test_answers_by_file_round_by_round_and_a_kill_between(tmp_path: Path, cache: Path) -> None:
+    words = [str(SCALE), "--model", "batch:prompts", "--min-speedup", "0"]
+    first = regraph(cache, tmp_path, *words)
+    assert first.returncode == 5, first.stderr
+    assert "1 prompt pending" in first.stderr
+    respond(tmp_path / "prompts", answer("Threads", THREADS))
+    running = subprocess.Popen(
+        [Path(sys.executable).parent / "regraph", "collect", *words],
+        env={**os.environ, "REGRAPH_CACHE_DIR": str(cache)},
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    journal = tmp_path / "collected.jsonl.journal"
+    deadline = time.monotonic() + 120
+    while b"report:" not in journal.read_bytes() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    second = regraph(cache, tmp_path, *words)
+    assert second.returncode == 5, second.stderr
+    respond(tmp_path / "prompts", DONE)
+    last = regraph(cache, tmp_path, *words, "--by", "a person")
+    assert last.returncode == 0, last.stderr
+    (one,) = kept(tmp_path / "collected.jsonl")
+    assert one.steps[0].label == "Threads"
+    assert one.source.model == "a person"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from regraph_kg.cli.docs import trajectory_schema
-from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.settings import Settings
 from tests.in_process import Ended, typed
 from tests.ingest.trajectories import VOCABULARY, many, measured, row, write
@@ -227,32 +226,20 @@ def test_a_dry_run_tells_the_new_techniques_that_an_ingest_makes(desk: Desk) -> 
     assert by_words["cuda/shared-memory-tiling"] > 0
 
 
-class Namer:
-    """A model that finds one new technique in all names, and fails when it is asked again."""
-
-    name = "namer"
-
-    def __init__(self) -> None:
-        self.asked = 0
-
-    def complete(self, prompt: Prompt) -> Reply:
-        self.asked += 1
-        assert self.asked == 1, "the verdict is remembered"
-        group = {"members": [1], "technique": "new", "name": "Odd trickery"}
-        text = {"groups": [group | {"definition": "A trick that is odd."}]}
-        return Reply(text=json.dumps(text), finish="stop")
-
-    def close(self) -> None: ...
-
-
-def test_a_model_decides_on_names_once(desk: Desk) -> None:
-    namer = Namer()
-    desk.patch.setattr("regraph_kg.wiring.names.any_model", lambda settings, spec: namer)
-    words = ("--relabel", "model", "--model", "openai:namer")
-    assert desk.run("ingest", names(desk), *words).code == 0
+def test_a_model_that_answers_by_file_decides_before_anything_is_added(desk: Desk) -> None:
+    words = ("ingest", names(desk), "--relabel", "model", "--model", "batch:asked")
+    waiting = desk.run(*words)
+    assert (waiting.code, "1 prompt pending in" in waiting.err) == (5, True)
+    assert desk.run("techniques", "show", "--json").json() == []
+    (line,) = (desk.folder / "asked" / "pending.jsonl").read_text().splitlines()
+    group = {"members": [1], "technique": "new", "name": "Odd trickery"}
+    text = {"groups": [group | {"definition": "A trick that is odd."}]}
+    answer = {"custom_id": json.loads(line)["custom_id"], "text": json.dumps(text)}
+    (desk.folder / "asked" / "answers.jsonl").write_text(json.dumps(answer) + "\n")
+    assert desk.run(*words).code == 0
     shown = desk.run("techniques", "show", "odd trick", "--json").json()["technique"]
     assert (shown["id"], shown["definition"]) == ("cuda/odd-trickery", "A trick that is odd.")
     assert shown["review"]
+    (desk.folder / "asked" / "answers.jsonl").unlink()
     more = desk.write("more.jsonl", row(3, "Odd trick"))
-    assert desk.run("ingest", more, *words).code == 0
-    assert namer.asked == 1
+    assert desk.run("ingest", more, *words[2:]).code == 0, "the verdict is remembered"

@@ -40,6 +40,9 @@ class Speaks:
         labels = labels_asked(prompt.key)
         return Reply(text=self._said(len(self.prompts), labels), finish="stop", model="m")
 
+    def finish(self, then: str = "") -> None: ...
+    def close(self) -> None: ...
+
 
 def groups(*members: Sequence[int], technique: str = "new", name: str = "") -> str:
     return json.dumps(

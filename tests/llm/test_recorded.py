@@ -71,6 +71,7 @@ def test_decisions_are_recorded_beside_the_prompts_of_a_search() -> None:
     other = asked.model_copy(update={"key": key.model_copy(update={"attempt": 1})})
     model.close()  # nothing is open
     assert [model.complete(one).finish for one in (asked, other)] == ["stop", "unrecorded"]
+    model.finish()
 
 
 def test_the_name_changes_with_the_file(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ models.
 import json
 import shlex
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -52,3 +53,19 @@ def test_a_lost_model_is_resumable_though_nothing_was_found(two: Lab) -> None:
     assert last.startswith("regraph: server gone; go on: regraph optimize scale --resume")
     again = two.run(*shlex.split(last.partition("go on: ")[2])[1:])
     assert again.code == 0
+
+
+def test_searches_of_one_folder_leave_each_others_prompts_there(two: Lab) -> None:
+    asked = Path("asked/pending.jsonl")
+    rounds = []
+    for name in ("scale", "twice"):
+        ended = two.run("optimize", "--budget", "5", name, "--model", "batch:asked")
+        assert ended.code == 5
+        assert " pending in asked/pending.jsonl" in ended.err.splitlines()[-1]
+        command = ended.err.splitlines()[-1].partition("go on: ")[2]
+        assert shlex.split(command)[:3] == ["regraph", "optimize", name]
+        rounds.append((command, asked.read_text()))
+    assert rounds[0][1] in rounds[1][1]
+    again = two.run(*shlex.split(rounds[0][0])[1:])
+    assert again.code == 5
+    assert sorted(asked.read_text().splitlines()) == sorted(rounds[1][1].splitlines())

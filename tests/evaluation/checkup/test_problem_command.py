@@ -56,13 +56,14 @@ def test_all_problems_of_the_corpus_are_looked_at_unless_some_are_named(
 
 
 def test_a_search_looks_at_the_problem_before_it_sends_a_prompt(
-    run: Run, problem_folder: Callable[..., Path]
+    run: Run, problem_folder: Callable[..., Path], tmp_path: Path
 ) -> None:
     folder = problem_folder(serial=("y[i] =", "y[i] = q +"))
-    words = ("--method", "standard", "--model", "openai:nowhere")  # needs no graph
+    words = ("--method", "standard", "--model", f"batch:{tmp_path / 'prompts'}")  # needs no graph
     done = run("optimize", str(folder), *words)
     assert done.returncode == 2
     assert "scale: serial.cpp: does not compile: serial.cpp:" in done.stderr
+    assert not list((tmp_path / "prompts").glob("*.jsonl"))
 
 
 def test_what_takes_long_is_one_live_line_on_a_terminal_and_lines_elsewhere(
