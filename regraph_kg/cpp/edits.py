@@ -23,8 +23,9 @@ class Edits:
         """The text between two offsets, with the edits in it."""
         end = len(content) if end is None else end
         parts, at = list[bytes](), start
-        # In text order, a longer one before those inside it.
-        for first, last, text in sorted(self.replacements, key=lambda it: (it[0], -it[1])):
+        # In text order: what is inserted, then a longer one before those inside it.
+        order = sorted(self.replacements, key=lambda it: (it[0], it[1] > it[0], -it[1]))
+        for first, last, text in order:
             if first < at or last > end:
                 continue
             parts += [content[at:first], text.encode()]

@@ -186,6 +186,24 @@ __device__ void std_swap(T& a, T& b) {
     b = kept;
 }
 
+//: array
+template <class T, size_t N>
+struct std_array {
+    T all[N];
+    __host__ __device__ T& operator[](size_t i) { return all[i]; }
+    __host__ __device__ const T& operator[](size_t i) const { return all[i]; }
+    __host__ __device__ T* data() { return all; }
+    __host__ __device__ const T* data() const { return all; }
+    __host__ __device__ T* begin() { return all; }
+    __host__ __device__ T* end() { return all + N; }
+    __host__ __device__ const T* begin() const { return all; }
+    __host__ __device__ const T* end() const { return all + N; }
+    __host__ __device__ constexpr size_t size() const { return N; }
+    __host__ __device__ void fill(const T& value) {
+        for (size_t i = 0; i < N; ++i) all[i] = value;
+    }
+};
+
 //: combine
 template <class Word, class T, class Op>
 __device__ void combine(T* place, T value, Op op) {  // with values of other threads

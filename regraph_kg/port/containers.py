@@ -84,6 +84,7 @@ class Containers:
         self._at = fresh("at", taken)
         self.kernel = fresh(f"{work.function.name}_kernel", taken)  # the kernel that does the work
         self.owners: dict[str, FunctionContainers] = {}
+        self.tables: list[str] = []  # kernels that compute constants of the file
         for function in functions:
             if function.name in self.owners:
                 raise UnportableError(f"two functions have the name {function.name}")

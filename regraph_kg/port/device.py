@@ -26,6 +26,7 @@ _ITEMS = {
     "type_definition",
     "field_declaration",
 }
+_ODD = ("lambda_expression", "array_declarator", "pointer_declarator")
 _KEPT = re.compile(r"\b(?:static|thread_local)\b")
 _FIXED = re.compile(r"\b(?:const|constexpr)\b")
 
@@ -48,7 +49,7 @@ def on_device(source: CodeFile, work: Function, containers: Containers, constant
         elif node.type == "type_definition":
             _typedef(source, node, edits)
         elif node.type in ("declaration", "field_declaration"):
-            _declaration(source, node, edits, passed)
+            _declaration(source, node, edits, passed, containers.tables)
         elif node.type == "static_assert_declaration":
             edits.put(node, "")
         elif node.type == "using_declaration" and "namespace" in source.text(node):
@@ -111,8 +112,10 @@ def _attributes_end(node: Node) -> int:
     return first.start_byte
 
 
-def _declaration(source: CodeFile, node: Node, edits: Edits, passed: set[str]) -> None:
-    """Edit a constant, or a function's declaration."""
+def _declaration(
+    source: CodeFile, node: Node, edits: Edits, passed: set[str], tables: list[str]
+) -> None:
+    """Edit a constant, or a function's declaration. `tables`: kernels that compute constants."""
     text = source.text(node)
     inside = {inner.type for inner in walk(node)}
     if _is_member(node):
@@ -128,10 +131,34 @@ def _declaration(source: CodeFile, node: Node, edits: Edits, passed: set[str]) -
     if not _FIXED.search(text):
         raise UnportableError(f"{text[:50]}: a global variable")
     is_limit = "numeric_limits" in text or "constexpr" in text
+    if "call_expression" in inside and not is_limit and not {*_ODD} & inside:
+        _computed(source, node, edits, tables)
+        return
     if "lambda_expression" in inside or ("call_expression" in inside and not is_limit):
         raise UnportableError(f"{text[:50]}: a constant that is computed before main")
     if {"array_declarator", "initializer_list"} & inside or passed & {*declared(source, node)}:
         edits.insert(node.start_byte, "__device__ ")
+
+
+def _computed(source: CodeFile, node: Node, edits: Edits, tables: list[str]) -> None:
+    """Make a constant that is computed before main one that a kernel computes."""
+    kind, (declarator, *others) = (
+        node.child_by_field_name("type"),
+        node.children_by_field_name("declarator"),
+    )
+    value, scope, above = declarator.child_by_field_name("value"), "", node.parent
+    name = "".join(declared(source, node))
+    if kind is None or value is None or others or not name.isidentifier():
+        raise UnportableError(f"{source.text(node)[:50]}: a constant that is computed before main")
+    while above is not None:
+        named = above.child_by_field_name("name") if above.type == "namespace_definition" else None
+        scope = f"{source.text(named)}::{scope}" if named is not None else scope
+        above = above.parent
+    text = source.text(value)
+    told = f"decltype({text})" if source.text(kind) == "auto" else source.text(kind)
+    kernel = f"__global__ void set_{name}() {{\n    {name} = {text};\n}}"
+    edits.put(node, f"__device__ {told} {name};\n\n{kernel}")
+    tables.append(f"{scope}set_{name}")
 
 
 def _typedef(source: CodeFile, node: Node, edits: Edits) -> None:

@@ -25,6 +25,7 @@ class Launch:
     owner: FunctionContainers
     function: Function  # the work, as a function of pointers and numbers
     taken: frozenset[str]  # names in the code
+    tables: tuple[str, ...] = ()  # kernels that compute constants
 
     def text(self, *, one_thread: bool) -> tuple[str, bool]:
         """The whole part of a model, and whether any kernel has several threads."""
@@ -57,6 +58,7 @@ class Launch:
             lines = [*(line for name, line in aliases or () if name in words), *lines]
         code = source.original
         code = code[: node.start_byte] + "\n\n".join(parts).encode() + code[node.end_byte :]
+        lines = [*(f"{name}<<<1, 1>>>();" for name in self.tables), *lines]
         launch = f"{signature(self.problem)} {{\n{_indented(lines)}}}\n"
         return f"{code.decode().strip()}\n\n{launch}", kernels.deals
 

@@ -131,7 +131,7 @@ def _qualified(source: CodeFile, node: Node, edits: Edits) -> set[str]:
     name = re.split(r"[<:\s]", unqualified)[0]
     if node.parent and node.parent.type == "using_declaration" and name not in _AS_IT_IS:
         raise UnportableError(f"{source.text(node.parent)} hides which names are of std")
-    if name in ALGORITHMS and (unqualified == name or name in BY_VALUE):
+    if name in ALGORITHMS and (unqualified == name or name in {*BY_VALUE, "array"}):
         edits.put(node, f"std_{unqualified}")
         return {name}
     if name in RENAMED:

@@ -23,6 +23,7 @@ from regraph_kg.port.names import BY_VALUE, NUMBERS, UnportableError, is_number
 _BLOCKS = {"for_statement", "while_statement", "do_statement", "if_statement", "compound_statement"}
 _MOST_DEPTH = 2  # loops of the host around a kernel
 _SWAP = re.compile(r"(?:std_|std::)?swap\((\w+), (\w+)\);")
+_HEAD = re.compile(r"for \(([\w ]+) (\w+) = ([^;]+); \2 < ([^;]+); ([^;{]+?)\) ?[^;]")
 _MOVED = re.compile(r"(?:if \((\w+ != \w+)\) )?mem(cpy|move|set)\((\w+), (.+)\);")
 _CAST = re.compile(r"(?:static_cast|reinterpret_cast)<.+>")
 
@@ -178,6 +179,7 @@ class Order:
             text = undented(self._source.text(node), self._source, node)
             try:
                 threads = None if leaves(node) else self.kernels.threads(text, scope)
+                threads = threads or (None if leaves(node) else self._in_parts(text, scope))
             except CannotSplitError:
                 threads = None
             if threads is not None:
@@ -191,6 +193,29 @@ class Order:
         if leaves(node) or (node.type == "declaration" and not self._scalars(node)):
             line = self._source.line(node)
             raise CannotSplitError(f"{flat(self._source, node)[:50]} (line {line})")
+        return None
+
+    def _in_parts(self, text: str, scope: Scope) -> list[str] | None:
+        """The lines of a loop whose iterations need that one whose number a loop around it has.
+
+        So it is with all shortest paths, whose step `k` reads row `k`, and may change it.
+        """
+        head = _HEAD.match(text)
+        for around in map(_HEAD.fullmatch, scope.around.splitlines()):
+            if head is None or around is None or head.group(3, 4) != around.group(3, 4):
+                continue
+            start, rest, at = f"for ({head[1]} {head[2]} = ", text[head.end() - 1 :], around[2]
+            mark, ends = (
+                self.kernels.mark(),
+                ((head[3], at), (at, f"{at} + 1"), (f"{at} + 1", head[4])),
+            )
+            before, one, behind = (
+                f"{start}{first}; {head[2]} < {end}; {head[5]}) {rest}" for first, end in ends
+            )
+            first, last = self.kernels.threads(before, scope), self.kernels.threads(behind, scope)
+            if first is not None and last is not None:
+                return [*first, *self.kernels.one_thread(one, scope, (), {}), *last]
+            self.kernels.undo(mark)
         return None
 
     def _verbatim(self, node: Node, scope: Scope) -> list[str]:

@@ -67,7 +67,7 @@ def _port(problem: Problem, work: Work, one_thread: bool) -> Port:
     made = parsed(PLACE, code.encode())
     function = next(f for f in functions(made) if f.name == containers.kernel)
     owner = containers.owners[work.function.name]
-    plan = Launch(problem, work, owner, function, frozenset(taken))
+    plan = Launch(problem, work, owner, function, frozenset(taken), tuple(containers.tables))
     text, parallel = plan.text(one_thread=one_thread)
     lines = "\n".join(line.rstrip() for line in text.split("\n"))
     start = f"{_EMPTY_LINES.sub(chr(10) * 2, lines).strip()}\n"

@@ -183,7 +183,6 @@ extern "C" void f(P* p, int n) { for (int i = 0; i < n; ++i) p[i].x = p[i].sum()
         ("long double t = x[0]; y[0] = t;", "long double"),
         ("if (n) f(x, y, n - 1);", "f calls itself"),
         ("y[0] = seen;", "a global variable"),
-        ("y[0] = PI;", "a constant that is computed before main"),
         ("y[0] = twice(x[0]);", "a constant that is computed before main"),
         ("y[0] = Table::w[n];", "a table in a struct"),
         ("y[0] = rsqrt(x[0]);", "rsqrt: CUDA has something of that name"),
@@ -311,3 +310,35 @@ extern "C" void f(const float* x, bool* y, int n) {{
     made = ported(code, X, flags, N)
     assert made.parallel
     assert "work_kernel(const float* x, bool* y, size_t x_size)" in made.start
+
+
+def test_a_constant_that_is_computed_before_main_is_computed_by_a_kernel() -> None:
+    code = f"""#include <array>
+#include <cmath>
+namespace a {{
+static std::array<int, 4> made() {{ std::array<int, 4> t{{}}; t[1] = 2; return t; }}
+const std::array<int, 4> TABLE = made();
+const auto PI = std::acos(-1.0);
+}}
+{HEAD} {{ for (int i = 0; i < n; ++i) y[i] = a::TABLE[i % 4] * a::PI; }}
+"""
+    made = ported(code)
+    assert "__device__ static std_array<int, 4> made()" in made.start
+    assert "__device__ std_array<int, 4> TABLE;" in made.start
+    assert "__device__ decltype(std::acos(-1.0)) PI;" in made.start
+    assert "a::set_TABLE<<<1, 1>>>();\n    a::set_PI<<<1, 1>>>();" in made.start
+    assert made.parallel
+
+
+def test_a_loop_that_needs_the_row_of_the_loop_around_it_is_in_three_parts() -> None:
+    body = """for (int k = 0; k < n; ++k) for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) if (y[i * n + k] + y[k * n + j] < y[i * n + j])
+            y[i * n + j] = y[i * n + k] + y[k * n + j];"""
+    square = {**Y, "role": "inout", "shape": ["n", "n"]}
+    made = ported(f'extern "C" void f(float* y, int n) {{ {body} }}', square, N)
+    assert made.parallel
+    assert "if (i < k)" in made.start
+    assert "for (int i = k; i < k + 1; ++i)" in made.start
+    assert "threadIdx.x + (k + 1);" in made.start
+    other = body.replace("i < n", "i < n - 1")
+    assert not ported(f'extern "C" void f(float* y, int n) {{ {other} }}', square, N).parallel
