@@ -312,18 +312,11 @@ class Order:
     def _swapped(self, node: Node, scope: Scope) -> list[str] | None:
         """A swap of two pointers."""
         match = _SWAP.fullmatch(flat(self._source, node))
-        known = match and {match[1], match[2]} <= scope.arrays.keys()
-        return self._exchange(match[1], match[2], scope) if match and known else None
-
-    def _exchange(self, a: str, b: str, scope: Scope) -> list[str]:
-        pairs = [(a, b, f"{scope.arrays[a].element}*")]
-        if {f"{a}_size", f"{b}_size"} <= scope.scalars.keys():
-            pairs.append((f"{a}_size", f"{b}_size", "size_t"))
-        lines = list[str]()
-        for one, other, kind in pairs:
-            kept = self.kernels.new("kept")
-            lines += [f"{kind} {kept} = {one};", f"{one} = {other};", f"{other} = {kept};"]
-        return ["{", *(f"    {line}" for line in lines), "}"]
+        if match is None or not {*match.groups()} <= scope.arrays.keys():
+            return None
+        sizes = [f"{name}_size" for name in match.groups()]
+        pairs = [match.groups(), *([sizes] if {*sizes} <= scope.scalars.keys() else [])]
+        return [f"std::swap({a}, {b});" for a, b in pairs]
 
     def _moved(self, node: Node, scope: Scope) -> list[str] | None:
         """`memcpy` and `memset` of the device's arrays."""

@@ -30,7 +30,11 @@ _EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 _OWN = {LAUNCH, "device_memory"}
 _KEPT = r"(?:assert|float|limits|math|stddef|stdint|string)"
 _KEPT_HEADERS = re.compile(rf"#[ \t]*include[ \t]*<(c{_KEPT}|{_KEPT}\.h)>")
-_LIMIT_HEADERS = (("cfloat", r"\b(?:DBL|FLT)_"), ("climits", r"\bU?(?:INT|LLONG)_"))
+_LIMIT_HEADERS = (
+    ("cfloat", r"\b(?:DBL|FLT)_"),
+    ("climits", r"\bU?(?:INT|LLONG)_"),
+    ("utility", r"::swap"),
+)
 
 
 def port(problem: Problem, *, one_thread: bool = False) -> Port | NotPorted:

@@ -70,12 +70,6 @@ def _target(node: Node) -> Node | None:
     return node.child_by_field_name(field) if field else None
 
 
-def _above(use: Node) -> Iterator[Node]:
-    element = use.parent
-    if element is not None and element.parent is not None:
-        yield element.parent
-
-
 def _indexed(use: Node) -> Node | None:
     """The index where a use is an element."""
     above = use.parent
@@ -103,7 +97,8 @@ class _Elements:
         fact = self.heads.get(node.start_byte) if node.type == "for_statement" else None
         if not uses:
             return True
-        if any(above.type == "pointer_expression" for use in uses for above in _above(use)):
+        pointers = [inner for inner in walk(node) if inner.type == "pointer_expression"]
+        if any(text(pointer).strip("&*( ").startswith(f"{self.name}[") for pointer in pointers):
             return False
         if fact is not None:
             return self._loop(node, fact, uses)
