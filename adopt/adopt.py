@@ -21,6 +21,7 @@ from regraph_kg.adopt.sizes import (
     PATIENCE_SECONDS,
     all_finite,
     check_shapes,
+    is_quick,
     relations,
     timing_shape,
 )
@@ -40,6 +41,7 @@ from regraph_kg.models.evaluation import Outcome
 _MOST_WAYS = 4
 _ROW_LENGTH = 8  # elements of a row where lengths do not say it
 _WHOLE_SECONDS = 2.0  # a call with all integers of a type may take: then small ones are tried
+_MOST_HALVED = 6  # how often shapes to check are halved for their time's sake
 _ROUNDS, _ROUNDING = 3, 2.0**33
 """Tolerances that are tried; operations in a row beyond which a difference is no rounding."""
 
@@ -80,6 +82,7 @@ class Adopter:
         self._notes, self._never = list[str](), list[str]()
         self._tell(f"{name}: compiling the serial code")
         plain, code = self._adapted(draft, plain)
+        draft = self._quick(draft, plain, name, code)
         draft = self._tried(draft, plain, name, code)
         self._notes += self._never[:_MOST_WAYS]
         fields = problem_fields(draft, plain, name)
@@ -128,6 +131,16 @@ class Adopter:
         grown, seconds = timing_shape(problem, *judge, kept=given, powers=powers)
         fields = fields | {"sizes": sizes | {"time": grown}}
         return _validated(fields, code), fields, seconds
+
+    def _quick(self, draft: Draft, plain: Plain, name: str, code: str) -> Draft:
+        """With shapes to check at which the function takes little time."""
+        for halved in range(_MOST_HALVED):
+            said = replace(draft.said, halved=halved)
+            draft = Draft(draft.read, said)
+            fields = problem_fields(draft, plain, name) | {"sizes": _sizes(draft)}
+            if is_quick(_validated(fields, code), self._compiler, self._limits):
+                break
+        return draft
 
     def _tried(self, draft: Draft, plain: Plain, name: str, code: str) -> Draft:
         """With sizes and inputs at which the function works. Raises `BadInput` where none are."""
@@ -277,7 +290,8 @@ def _never(draft: Draft, problem: Problem, one: Untaken) -> str:
     return (
         f"{place or draft.read.function.qualified}: `{one.condition[:80]}` is never"
         f" {str(one.way).lower()} for the inputs that are made: a candidate without that branch"
-        " would pass; give others (values, range, a scalar's value) in problem.toml"
+        " may pass, unless altered inputs get there; give others (values, range, a scalar's value)"
+        " in problem.toml"
     )
 
 
@@ -291,7 +305,9 @@ def _own_line(draft: Draft, problem: Problem, line: int) -> str:
 def _sizes(draft: Draft) -> dict[str, Any]:
     """`[sizes]` as long as nothing was timed."""
     extents = [text for name in draft.names for text in draft.shape(name)]
-    check = check_shapes(list(draft.sizes), extents, powers=draft.said.powers)
+    lengths = filter(None, map(draft.length, draft.names))
+    names, said = list(draft.sizes), draft.said
+    check = check_shapes(names, extents, lengths, powers=said.powers, halved=said.halved)
     rows = [name for name, told in draft.sizes.items() if told.endswith("]")]  # of a sparse matrix
     check = [{**at, **{name: _ROW_LENGTH * at[name] for name in rows}} for at in check]
     sizes: dict[str, Any] = {"check": check, "time": {**check[-1], **draft.said.sizes}}

@@ -34,6 +34,7 @@ class Said:
     positive: bool = False  # floats are to be positive: of others the function gives no numbers
     powers: bool = False  # sizes are to be powers of two: at others the function fails
     narrow: frozenset[str] = frozenset()  # arrays that are not to hold all integers of their type
+    halved: int = 0  # how often shapes to check are halved, as the function takes long
     inside: bool = False  # no row is to begin at the very end: there the function reads on
 
 

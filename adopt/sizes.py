@@ -18,8 +18,9 @@ from regraph_kg.evaluation.problem.inputs import factors, generate, variant_of
 from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
 from regraph_kg.evaluation.problem.types import is_rounded
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
-from regraph_kg.evaluation.worker.runner import Runner, put
+from regraph_kg.evaluation.worker.runner import RunFailed, Runner, put
 from regraph_kg.evaluation.worker.spawn import Program
+from regraph_kg.models.evaluation import Outcome
 
 _SHAPES: Mapping[int, Sequence[Sequence[int]]] = {
     0: ((),),
@@ -33,24 +34,47 @@ _MOST_DOUBLED = 10  # how often a size may be doubled for a quotient's sake
 _LEAST = 64  # up to where a smallest shape is looked for, where extents such as n - 2 forbid 1
 _ENOUGH, _AIM, _TOO_LONG = 0.03, 0.06, 0.3
 """Seconds that a timing shape should take: growing ends at the first, aims at the second."""
+_QUICK = 0.01  # seconds that a call at the largest shape to check may take
 _MOST_BYTES = 2**26  # larger arrays take long to make and to check anew for each timed call
 _STEP = 4.0  # factor by which all sizes grow at most
 _SHORT = 1e-3  # a time from which the third power of that step leads to the aim
 _LEAST_STEP = 1.2
+_SQUARED = 1.5  # a power between those of a line and of a square
 _STILL = 0.1  # powers below which an extent does not grow with all sizes
 _TRIES = 14
 PATIENCE_SECONDS = 10.0
 
 
 def check_shapes(
-    names: Sequence[str], extents: Sequence[str], *, powers: bool = False
+    names: Sequence[str],
+    extents: Sequence[str],
+    lengths: Iterable[str] = (),
+    *,
+    powers: bool = False,
+    halved: int = 0,
 ) -> list[Sizes]:
     """Shapes at which no extent is below 1. Raises `BadInput` where there are none.
 
     Each size is larger than each other one somewhere: arrays that belong together, which nobody has
-    said, are then too short for the code.
+    said, are then too short for the code. `lengths` are elements of whole arrays; all shapes but
+    the first are `halved` so often, as far as extents allow.
     """
-    squares = any(_degree(text, names) > 1 for text in extents) and len(names) == 1
+    shapes = _whole_shapes(names, extents, [*extents, *lengths], powers=powers)
+    first, *others = shapes
+    for _ in range(halved):
+        smaller: list[Sizes] = [
+            {name: max(first[name], size // 2) for name, size in one.items()} for one in others
+        ]
+        fits = all(_at(text, one) >= 1 for one in smaller for text in extents)
+        others = smaller if fits else others
+    return [first, *(one for one in others if one != first)]
+
+
+def _whole_shapes(
+    names: Sequence[str], extents: Sequence[str], lengths: Sequence[str], *, powers: bool
+) -> list[Sizes]:
+    """The same, none halved."""
+    squares = any(_degree(text, names) > _SQUARED for text in lengths) and len(names) == 1
     rows = _SHAPES.get(len(names), _many(len(names)))
     rows = _powers(len(names)) if powers else _SQUARE if squares else rows
     plain: list[Sizes] = [dict(zip(names, row, strict=True)) for row in rows]
@@ -162,6 +186,20 @@ def timing_shape(
         if step < 1:
             break
     return sizes, seconds
+
+
+def is_quick(problem: Problem, compiler: Compiler, limits: JudgeLimits) -> bool:
+    """Whether a call at the largest shape to check takes little: a judgement makes hundreds.
+
+    Code that fails there is quick, too: others say why.
+    """
+    try:
+        seconds = _timed(problem, _program(problem, compiler), problem.sizes.check[-1], limits)
+    except RunFailed as failed:
+        return failed.outcome is not Outcome.TIMED_OUT
+    except BadInput:
+        return True
+    return seconds <= _QUICK
 
 
 def all_finite(

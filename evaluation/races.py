@@ -24,6 +24,9 @@ from regraph_kg.models.evaluation import Grade, Outcome
 _THREADS = re.compile(r"\bomp\b|thread|async|std::execution|__gnu_parallel")
 _OFTEN_ELEMENTS, _OFTEN = 2**16, 3
 """Cases that are called again and again: at most so large, and so many."""
+_ORDERED = ("ascending", "descending", "skewed")
+"""Alterations in which a largest or smallest element is met first, last, or again and again: one
+that was lost is not found once more."""
 _MODERATE_ELEMENTS = 2**19  # one that is larger is called as well, at most so large
 _COPIES, _COMMAND_SECONDS = 8, 0.04  # calls between two stops of a worker, and what they may take
 _TEAM_SECONDS = 3.0  # all calls of a team
@@ -132,10 +135,12 @@ class HeldUpThreads:
         usual = [case for case in cases if case.aligned and not case.version]
         small = [case for case in usual if self._elements(case) <= _OFTEN_ELEMENTS] or usual[:1]
         plain = [case for case in further if not case.alteration]
+        ordered = [case for case in further if case.alteration in _ORDERED]
         larger = [c for c in plain if _OFTEN_ELEMENTS < self._elements(c) <= _MODERATE_ELEMENTS]
         by_shape = {shape_text(case.sizes): case for case in small}
         often = sorted(by_shape.values(), key=self._elements)[-_OFTEN:]
-        return [*often, *sorted(larger, key=lambda case: min(case.sizes.values()))[-1:]]
+        ordered = [case for case in ordered if self._elements(case) <= _OFTEN_ELEMENTS]
+        return [*often, *ordered, *sorted(larger, key=lambda case: min(case.sizes.values()))[-1:]]
 
     def _elements(self, case: Case) -> int:
         return self.staffing.problem.elements(case.sizes)

@@ -104,7 +104,7 @@ class Session:
         secret = [sizes for sizes in drawn if is_meant(problem, sizes)]
         shapes = [*self._shapes, problem.sizes.time, *secret]
         self._references = References(
-            problem, programs.reference, shapes, rules.limits, self._contents
+            *(problem, programs.reference, shapes, rules.limits, self._contents), programs.serial
         )
         self._plan = Plan(problem, self._shapes, self._references, self._contents, rules)
         self._examiner = Examiner(

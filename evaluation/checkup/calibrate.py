@@ -91,7 +91,8 @@ class Trials(ExitStack):
         every = [*self.shapes, problem.sizes.time]
         reference = _program(problem.promoted(), compiler, problem.truth_code, HOST_FLAGS)
         with ExitStack() as stack:
-            self.references = References(problem, reference, every, limits)
+            serial = _program(problem, compiler, problem.serial_code, HOST_FLAGS)
+            self.references = References(problem, reference, every, limits, serial=serial)
             stack.enter_context(closing(self.references))
             codes = [(problem.serial_code, flags) for flags in (HOST_FLAGS, *_ORDERS)]
             # for fp64, code whose difference is the serial code's own rounding, of a scan as well

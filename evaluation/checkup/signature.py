@@ -15,7 +15,7 @@ from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.problem.problem import C_TYPES, Argument, Problem
 from regraph_kg.evaluation.rules import Failure
 
-_FLAGS = ("-std=c++17", "-O0")
+_FLAGS = ("-std=c++17", "-O0", "-march=native")
 _ACTUAL = re.compile(r"regraph_same<false, (.*)>'")
 _CHECK = Path(__file__).with_suffix(".hpp").read_text("utf-8")
 

@@ -31,7 +31,7 @@ from regraph_kg.evaluation.problem.declaration import (
 from regraph_kg.evaluation.problem.expression import Sizes, size_of
 from regraph_kg.evaluation.problem.memory import memory_limit
 from regraph_kg.evaluation.problem.project import ProjectProblem, project_fields
-from regraph_kg.evaluation.problem.rewrite import to_double
+from regraph_kg.evaluation.problem.rewrite import has_own_width, to_double
 from regraph_kg.evaluation.problem.types import C_TYPES, WIDER, Alteration, Array, is_whole
 from regraph_kg.models.base import Metric
 
@@ -246,7 +246,8 @@ class Problem(Declared):
     def promoted(self) -> "Problem":
         """The same problem with floats as float64, complex likewise: its reference's signature."""
         # a float that decides a count or a place would decide otherwise in another precision
-        if self.tolerance == "exact" and self.reference_code is None:
+        is_own = self.tolerance == "exact" or has_own_width(self.serial_code)
+        if is_own and self.reference_code is None:
             return self
         wide = tuple(arg.promoted() for arg in self.args)
         returns = self.returns and Returned(type=WIDER.get(self.returns.type, self.returns.type))

@@ -29,13 +29,15 @@ _NEAR = 2.0**-10  # how far off, relative to itself, a finite part is beside one
 class ExpectedOutput:
     """Expected output (fp64, or the exact integers) and the tolerance of its elements.
 
-    With `at`, both are known at these flat indices only, and `blocks` of all.
+    With `at`, both are known at these flat indices only, and `blocks` of all. Of integers that
+    floats decide, as the place of a largest one, `others` are what rounding makes of them.
     """
 
     values: Array
     tolerance: Array | float
     at: Array | None = None
     blocks: large_outputs.Blocks | None = None
+    others: tuple[Array, ...] = ()
 
     def of(self, output: "Array | large_outputs.Sampled") -> Array:
         """The elements of an output whose truth is known."""
@@ -83,7 +85,10 @@ def wrong_elements(output: Array, truth: ExpectedOutput, nan_fails: bool = True)
     if not is_rounded(output):
         if isinstance(truth.tolerance, float) and truth.tolerance > 0:
             return np.asarray(_distances(output, truth.values) > truth.tolerance)
-        return np.asarray(output != truth.values)
+        bad = np.asarray(output != truth.values)
+        for values in truth.others:
+            bad &= output != values
+        return bad
     if output.dtype.kind == "f":
         return arrays.wrong(output, truth.values, truth.tolerance, nan_fails=nan_fails)
     actual = wide(output)

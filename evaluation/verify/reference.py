@@ -29,6 +29,7 @@ from regraph_kg.evaluation.problem.problem import (
     shape_text,
 )
 from regraph_kg.evaluation.problem.rows import rows_of
+from regraph_kg.evaluation.problem.sentinels import restore
 from regraph_kg.evaluation.problem.types import Alteration, is_rounded, wide
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.verify import large_outputs
@@ -84,6 +85,7 @@ class References:
     """Truths of one problem, cached by case; one process, started when first asked.
 
     `contents` is asked for the inputs of timed calls. Truths are kept as far as memory allows.
+    `serial` says what integers are that floats decide, in the serial code's own precision.
     """
 
     def __init__(
@@ -93,11 +95,16 @@ class References:
         shapes: list[Sizes],
         limits: JudgeLimits,
         contents: Contents | None = None,
+        serial: Program | None = None,
     ) -> None:
         self._problem, self._contents = problem, contents or Contents(problem, 0)
         self._inputs = Inputs(problem)
         self._runner = partial(Runner, problem.promoted(), program, shapes, limits)
         self._run = self._runner()
+        self._own: Runner | None = None
+        whole = any(not arg.is_inexact for arg in problem.results)
+        if serial and whole and problem.promoted() is not problem:
+            self._own = Runner(problem, serial, shapes, limits)
         self._truths: dict[tuple[object, ...], Mapping[str, Expected]] = {}
         self._redrawn: dict[tuple[object, ...], int] = {}  # seeds of cases that it did not stand
         self._usual: dict[str, Array] = {}
@@ -171,6 +178,8 @@ class References:
 
     def close(self) -> None:
         """End the reference's processes, and the one that runs inputs.py."""
+        if self._own:
+            self._own.close()
         self._run.close()
         self._contents.close()
 
@@ -206,12 +215,13 @@ class References:
             self._run.release()
 
     def _computed(self, case: Case) -> dict[str, ExpectedOutput]:
-        problem, fill = self._problem, self.fill(case)
+        problem, fill = self._problem, self._kept(case, self.fill(case))
         at = large_outputs.places(problem, case.sizes, case.seed)
         keep = partial(_keep, at, case.seed)
         start = time.perf_counter()
         values = _columns(self._run.run(case.sizes, fill, keep, stays=True))
-        deviations = self._deviations(case, values, fill, keep, time.perf_counter() - start)
+        took, others = time.perf_counter() - start, self._decided(case, keep)
+        deviations = self._deviations(case, values, fill, keep, took, others)
         truths: dict[str, ExpectedOutput] = {}
         heads = {name: row.number(values) for row in rows_of(problem) for name in row.names}
         for arg in problem.results:
@@ -228,7 +238,8 @@ class References:
                 )
             if case.alteration == "whole":
                 allowed = np.fmin(allowed, unrounded(problem, arg, truth))
-            truths[arg.name] = ExpectedOutput(truth, allowed)
+            seen = tuple(others.get(arg.name, ()))
+            truths[arg.name] = ExpectedOutput(truth, allowed, others=seen)
             if arg.name in at:
                 sums, moves = (each.get(arg.name + _SUMS) for each in (values, deviations))
                 truths[arg.name] = _sampled(truths[arg.name], at[arg.name], sums, moves, case.seed)
@@ -238,9 +249,18 @@ class References:
         return truths
 
     def _deviations(
-        self, case: Case, values: Mapping[str, Array], fill: Fill, keep: _Keep, seconds: float
+        self,
+        case: Case,
+        values: Mapping[str, Array],
+        fill: Fill,
+        keep: _Keep,
+        seconds: float,
+        others: Mapping[str, list[Array]],
     ) -> dict[str, Array]:
-        """The largest changes of `values` where inputs move; a run takes so many seconds."""
+        """The largest changes of `values` where inputs move; a run takes so many seconds.
+
+        What integers become then joins `others`, of those that are in there.
+        """
         elements = sum(arg.elements(case.sizes) for arg in self._problem.inputs)
         runs = self._condition_runs(values, elements)
         self._require_patience(case, seconds, 1 + runs)
@@ -248,16 +268,35 @@ class References:
         is_many = case.timed and runs > _FEW_CONDITION_RUNS
         if is_many and self._usual.keys() == values.keys():
             runs, largest = _FEW_CONDITION_RUNS, {n: a.copy() for n, a in self._usual.items()}
-        moved = [self._moved(fill, seed) for seed in range(runs)]
+        moved = [self._kept(case, self._moved(fill, seed)) for seed in range(runs)]
         if runs * seconds > _SLOW_SECONDS and self._run.keeps(case.sizes):
             outputs = run_all(self._runner, case.sizes, moved, keep)
         else:
             outputs = (self._run.run(case.sizes, each, keep, stays=True) for each in moved)
         for output in outputs:
-            self._deviate(largest, values, _columns(output))
+            moved_values = _columns(output)
+            self._deviate(largest, values, moved_values)
+            for name, seen in others.items():
+                known = (values[name], *seen)
+                if not any(np.array_equal(moved_values[name], each) for each in known):
+                    seen.append(moved_values[name])
         if is_many and not self._usual:
             self._usual = {name: array.copy() for name, array in largest.items()}
         return largest
+
+    def _decided(self, case: Case, keep: _Keep) -> dict[str, list[Array]]:
+        """Integer outputs in the serial code's own precision; none where floats decide none."""
+        if not self._own:
+            return {}
+        try:
+            output = _columns(self._own.run(case.sizes, partial(put, self.given(case)), keep))
+        except RunFailed:
+            return {}
+        # rows are compared where their number is right: that is the truth's alone
+        results = self._problem.results
+        rows = {arg.count for arg in results} | {a.name for a in results if a.count or a.order}
+        names = [arg.name for arg in results if not arg.is_inexact and arg.name not in rows]
+        return {name: [output[name]] for name in names}
 
     def _of_rows(
         self, arg: Argument, case: Case, head: Array, shape: tuple[int, ...]
@@ -272,6 +311,17 @@ class References:
         allowed = np.zeros(shape)
         allowed[: head.shape[0]] = near
         return allowed
+
+    def _kept(self, case: Case, fill: Fill) -> Fill:
+        """The same inputs, in which sentinels are what the code spells, whatever moved them."""
+        if case.alteration != "sentinels":
+            return fill
+
+        def filled(views: Mapping[str, Array]) -> None:
+            fill(views)
+            restore(self._problem, self.given(case), views)
+
+        return filled
 
     def _moved(self, fill: Fill, seed: int) -> Fill:
         """The same inputs, each by a unit of its precision up or down."""

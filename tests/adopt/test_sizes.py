@@ -42,6 +42,12 @@ def test_shapes_without_quotients_are_the_usual_ones() -> None:
     ]
 
 
+def test_square_arrays_are_checked_small_and_slow_code_smaller_still() -> None:
+    assert check_shapes(["n"], ["n", "n"], ["n*n"])[-1] == {"n": 100}
+    assert check_shapes(["n"], ["n"], ["n"], halved=3) == [{"n": 1}, {"n": 3}, {"n": 125}]
+    assert check_shapes(["n"], ["n - 20"], halved=2)[-1] == {"n": 250}
+
+
 @pytest.mark.parametrize("powers", [False, True])
 @pytest.mark.parametrize("count", [2, 3, 4, 7])
 def test_each_size_is_larger_than_each_other_one_at_some_shape(count: int, *, powers: bool) -> None:

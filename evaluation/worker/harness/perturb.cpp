@@ -7,8 +7,11 @@
 // what their thread read last: an update without a lock is lost if another comes between. Likelier
 // still are places that come after a long loop, however many elements that had: what threads do
 // seldom, such as adding their sums or looking at a flag, is what goes wrong. A thread is held up once
-// at such a place, mostly when it first passes. It goes on when its time is up, or soon after another
-// thread has come to the same address. Chance comes from the number of the call.
+// at such a place, mostly when it first passes; at an update again, soon or after about twice as many
+// passes, as the last of a few counts where a largest is looked for. It goes on when its time is up, or
+// soon after another thread has come to the same address; at every other update when that address has
+// been quiet for a while: what it writes then is the last word, and a larger one is lost for good.
+// Chance comes from the number of the call.
 #include <stdint.h>
 #include <time.h>
 
@@ -21,11 +24,13 @@ constexpr long LONGEST = 4000000;  // of all pauses of a thread in a call, if th
 constexpr int SHARE = 4;           // of the time that a call took so far: a pause at a seldom place
 constexpr uint64_t LOOP = 64, AFTER = 16;  // passes without a new place; places that follow them
 constexpr int ADDRESSES = 64;      // at which threads are held up
+constexpr int QUIET = 3;           // looks at an address between which nobody has come to it
 constexpr uint64_t NEVER = ~uint64_t(0);
 
 struct Place {
   const void *code;
   uint64_t left;  // passes before it is held up there
+  uint64_t held;  // how often it was
 };
 
 struct Thread {
@@ -65,13 +70,21 @@ long now() {
   return at.tv_sec * 1000000000 + at.tv_nsec;
 }
 
-// Until another thread has come here, and a little longer, or for so long.
-void hold(const void *address, Meeting &meeting, long nanoseconds) {
+// Until another thread has come here, and a little longer, or for so long; to outlast them: until none
+// comes any more.
+void hold(const void *address, Meeting &meeting, long nanoseconds, bool outlast) {
   __atomic_store_n(&meeting.address, address, __ATOMIC_RELAXED);
   const uint64_t before = __atomic_load_n(&meeting.comers, __ATOMIC_RELAXED);
+  uint64_t last = before;
+  int quiet = 0;
   for (const long end = now() + nanoseconds; now() < end;) {
     sleep();
-    if (__atomic_load_n(&meeting.comers, __ATOMIC_RELAXED) != before) return sleep();
+    const uint64_t comers = __atomic_load_n(&meeting.comers, __ATOMIC_RELAXED);
+    if (comers == before) continue;
+    if (!outlast) return sleep();
+    quiet = comers == last ? quiet + 1 : 0;
+    last = comers;
+    if (quiet == QUIET) return;
   }
 }
 
@@ -111,14 +124,18 @@ void pass(const void *address, bool write, const void *code) {
   if (place.code == code)
     ++me.since;
   else
-    place = {code, left_at(me, key, update)};
+    place = {code, left_at(me, key, update), 0};
   if (place.left == NEVER || place.left-- != 0) return;
+  if (update) {
+    const uint64_t gap = me.chance & 1 << 20 ? 4 : uint64_t(2) << place.held % 32;
+    place.left = mixed(me.chance + ++place.held) % gap;
+  }
   const long took = now() - began;
   if (me.held > LONGEST + took / SHARE) return;
   long time = SHORTEST << (me.chance >> 40) % DOUBLINGS;
   if (me.seldom && time < took / SHARE) time = took / SHARE;
   me.held += time;
-  hold(address, meeting, time);
+  hold(address, meeting, time, update && mixed(me.chance + place.held) & 1);
 }
 
 }  // namespace

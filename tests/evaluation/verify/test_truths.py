@@ -16,7 +16,7 @@ from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.problem.rewrite import to_double
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.verify import reference
-from regraph_kg.evaluation.verify.diagnose import ExpectedOutput
+from regraph_kg.evaluation.verify.diagnose import ExpectedOutput, wrong_elements
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.worker import runner
 from regraph_kg.evaluation.worker.spawn import Program
@@ -42,6 +42,41 @@ def opened(cache: Path) -> Iterator[Opened]:
             return stack.enter_context(closing(References(problem, program, [SIZES], limits)))
 
         yield opens
+
+
+PLACES = """
+#include <cmath>
+extern "C" void f(const float* x, float* y, int* bin, int n) {
+    for (int i = 0; i < n; ++i) { y[i] = x[i] * 3; bin[i] = (int)(x[i] * 10.0f); }
+}
+"""
+"""In float 0.7f * 10 is 7, in double a little less."""
+
+
+def test_an_integer_that_a_float_decides_may_be_what_either_precision_says(cache: Path) -> None:
+    args = [
+        {"name": "x", "type": "float32", "role": "in", "shape": ["n"], "values": ["uniform"]},
+        {"name": "y", "type": "float32", "role": "out", "shape": ["n"]},
+        {"name": "bin", "type": "int32", "role": "out", "shape": ["n"]},
+        {"name": "n", "type": "int32", "role": "size", "size": "n"},
+    ]
+    told = {"schema": 1, "name": "bins", "entry": "f", "args": args, "serial_code": PLACES}
+    problem = Problem.model_validate(told | {"sizes": {"check": [SIZES], "time": SIZES}})
+    with closing(Compiler(cache / "it", find_gcc(), JudgeLimits())) as compiler:
+        programs = [
+            Program(compiler.harness(one), Path(str(compiler.host(code, HOST_FLAGS))), "f")
+            for one, code in ((problem.promoted(), problem.truth_code), (problem, PLACES))
+        ]
+        given = problem, programs[0], [SIZES], JudgeLimits()
+        with closing(References(*given, serial=programs[1])) as references:
+            case = Case(SIZES, 0, 7, alteration="equal")
+            references.given = lambda case: {"x": np.full(1000, 0.7, np.float32)}  # type: ignore[method-assign]
+            found = references.truths(case)["bin"]
+    assert isinstance(found, ExpectedOutput)
+    assert found.values[0] == 6
+    for value, is_right in ((6, True), (7, True), (8, False)):
+        wrong = wrong_elements(np.full(1000, value, np.int32), found)
+        assert wrong.any() != is_right
 
 
 def truth(references: References) -> ExpectedOutput:
