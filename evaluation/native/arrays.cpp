@@ -366,39 +366,6 @@ extern "C" void regraph_sums(const char *values, int type, uint64_t count, const
   type <= 2 ? with_float(type, add) : with_word(type, add);
 }
 
-// Equal for equal multisets of elements, in any order.
-extern "C" uint64_t regraph_multiset(const char *values, int type, uint64_t count, const Key *key) {
-  std::atomic<uint64_t> total{0};
-  with_word(type, [&](auto of) {
-    using T = decltype(of);
-    const T *const all = reinterpret_cast<const T *>(values);
-    share(count, GRAIN, [&](uint64_t first, uint64_t last) {
-      uint64_t sum = 0;
-      for (uint64_t i = first; i < last; ++i) sum += mixed(all[i], *key);
-      total += sum;
-    });
-  });
-  return total;
-}
-
-// The first element that is not at most its successor; `count` where there is none.
-extern "C" uint64_t regraph_descent(const char *values, int type, uint64_t count) {
-  std::atomic<uint64_t> found{count};
-  with_type(type, [&](auto of) {
-    using T = decltype(of);
-    const T *const all = reinterpret_cast<const T *>(values);
-    share(count ? count - 1 : 0, GRAIN, [&](uint64_t first, uint64_t last) {
-      for (uint64_t i = first; i < last && i < found; ++i)
-        if (!(all[i] <= all[i + 1])) {
-          uint64_t before = found;
-          while (i < before && !found.compare_exchange_weak(before, i)) {
-          }
-        }
-    });
-  });
-  return found;
-}
-
 // Writes the bytes masked with the blocks of the keystream from this one on.
 extern "C" void regraph_mask(const char *plain, char *masked, uint64_t bytes, uint64_t block, const Key *key) {
   share((bytes + sizeof(Block) - 1) / sizeof(Block), GRAIN / sizeof(Block), [&](uint64_t first, uint64_t last) {

@@ -34,8 +34,6 @@ _FUNCTIONS = {
     "equal": (_INT, _PLACE, _PLACE, _WORD),
     "wrong": (_WORD, _PLACE, _INT, _PLACE, _PLACE, _INT, _INT, _WORD, _PLACE),
     "sums": (None, _PLACE, _INT, _WORD, _PLACE, _PLACE),
-    "multiset": (_WORD, _PLACE, _INT, _WORD, _PLACE),
-    "descent": (_WORD, _PLACE, _INT, _WORD),
     "mask": (None, _PLACE, _PLACE, _WORD, _WORD, _PLACE),
     "digest": (_WORD, _PLACE, _WORD, _PLACE),
 }
@@ -147,16 +145,6 @@ def sums(values: Array, weights: Array) -> Array:
     numbers = _numbers(np.ascontiguousarray(values))
     _library().regraph_sums(*numbers, weights.ctypes.data, result.ctypes.data)
     return result
-
-
-def multiset(words: Array, key: Secret) -> int:
-    """A digest of unsigned words that is equal for equal ones in any order."""
-    return int(_library().regraph_multiset(*_numbers(words), Key(*key)))
-
-
-def descent(values: Array) -> int:
-    """The first element that is not at most its successor; their count where there is none."""
-    return int(_library().regraph_descent(*_numbers(values)))
 
 
 def mask(plain: Array, masked: Array, block: int, key: Secret) -> None:

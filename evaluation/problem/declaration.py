@@ -125,24 +125,6 @@ class DeclaredWork(Table):
     early_exit: bool = False  #: it may stop early or need not read everything: no physics floor
 
 
-class CheapCheck(Table):
-    """How outputs of the timing shape are checked where its arrays pass 64 MiB (large_outputs.py).
-
-    random-indices: at secret places only. freivalds, args [A, B, C]: C = A B by random vectors.
-    sorted, args [given, out]: `out` holds the elements of `given` in ascending order.
-    """
-
-    rule: Literal["random-indices", "freivalds", "sorted"]
-    args: tuple[Identifier, ...] = ()
-
-    @model_validator(mode="after")
-    def _count(self) -> Self:
-        count = {"random-indices": 0, "freivalds": 3, "sorted": 2}[self.rule]
-        if len(self.args) != count:
-            raise ValueError(f'rule "{self.rule}" needs {count} args, not {len(self.args)}')
-        return self
-
-
 class SizesTable(Table):
     """The shapes that are checked, the one that is timed, and what holds between sizes."""
 

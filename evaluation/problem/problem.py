@@ -15,7 +15,6 @@ from regraph_kg.evaluation.problem.declaration import (
     RESULT,
     AbsoluteRule,
     Argument,
-    CheapCheck,
     ConditionedRule,
     Declared,
     DeclaredWork,
@@ -45,7 +44,6 @@ __all__ = [
     "AnyProblem",
     "Argument",
     "Array",
-    "CheapCheck",
     "ConditionedRule",
     "DeclaredWork",
     "Precision",
@@ -82,7 +80,6 @@ class Problem(Declared):
     tolerance: Tolerance = "conditioned"
     precision: Precision = "fp32"
     separates: bool = True  #: whether the tolerance tells a lower precision (calibrate.py)
-    cheap_check: CheapCheck | None = None
     custom_variants: PositiveInt = Field(default=1, le=8)
     """How many kinds of inputs inputs.py makes; it is told which."""
     work: DeclaredWork = DeclaredWork()
@@ -116,8 +113,6 @@ class Problem(Declared):
         self._check_empty()
         for arg in self.outputs:
             _check_rows(self, arg)
-        if self.cheap_check:
-            _check_cheap(self, self.cheap_check)
         return self
 
     def _check_empty(self) -> None:
@@ -280,30 +275,6 @@ def _check_rows(problem: Problem, arg: Argument) -> None:
             raise ValueError(f'args.{arg.name}: order {arg.order!r} is no output of order "any"')
         if (leader.shape[0], leader.count) != (arg.shape[0], arg.count):
             raise ValueError(f"args.{arg.name}: needs the rows and the count of {arg.order}")
-
-
-def _check_cheap(problem: Problem, check: CheapCheck) -> None:
-    """Raise `ValueError` where the arguments do not fit the rule."""
-    if any(arg.count or arg.order for arg in problem.outputs):
-        raise ValueError("cheap_check: outputs with count or order are compared whole")
-    if check.rule == "random-indices":
-        return
-    arrays = {arg.name: arg for arg in problem.arrays}
-    missing = [name for name in check.args if name not in arrays]
-    if missing:
-        raise ValueError(f"cheap_check: no array argument {missing[0]!r}")
-    arguments = [arrays[name] for name in check.args]
-    if [arg.name for arg in problem.outputs] != [arguments[-1].name] or arguments[-1].role != "out":
-        raise ValueError('cheap_check: its last argument must be the only output, role "out"')
-    if any(arg.dtype.kind in "cV" for arg in arguments):
-        raise ValueError(f"cheap_check: {check.rule} is for real numbers")
-    shapes = [arg.dimensions(problem.sizes.time) for arg in arguments]
-    if check.rule == "sorted" and (arguments[0].type, shapes[0]) != (arguments[1].type, shapes[1]):
-        raise ValueError("cheap_check: sorted needs two arrays of one type and shape")
-    if check.rule == "freivalds":
-        a, b, c = shapes
-        if {len(shape) for shape in shapes} != {2} or (*a, b[1]) != (c[0], b[0], c[1]):
-            raise ValueError("cheap_check: freivalds needs shapes [m, k], [k, n], [m, n]")
 
 
 AnyProblem = Problem | ProjectProblem

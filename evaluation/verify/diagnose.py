@@ -39,7 +39,7 @@ class ExpectedOutput:
     blocks: large_outputs.Blocks | None = None
     others: tuple[Array, ...] = ()
 
-    def of(self, output: "Array | large_outputs.Sampled") -> Array:
+    def of(self, output: large_outputs.KeptOutput) -> Array:
         """The elements of an output whose truth is known."""
         if isinstance(output, large_outputs.Sampled):
             return output.elements
@@ -52,14 +52,10 @@ class ExpectedOutput:
         return self if share == 1 else replace(self, tolerance=share * self.tolerance)
 
 
-Expected = ExpectedOutput | large_outputs.Product | large_outputs.Arranged
-"""What an output is compared with; `values` of each is constant only where the output is."""
-
-
 def mismatch(
     name: str,
     output: large_outputs.KeptOutput,
-    truth: Expected,
+    truth: ExpectedOutput,
     poison: int,
     nan_fails: bool = True,
 ) -> str | None:
@@ -68,9 +64,6 @@ def mismatch(
     `poison` is the byte that the output was filled with. Without `nan_fails` the comparison is
     |d| > tolerance, which a NaN passes: for tests of that defence.
     """
-    if not isinstance(truth, ExpectedOutput):
-        return truth.fault(name, output)
-    assert isinstance(output, np.ndarray | large_outputs.Sampled)
     actual = truth.of(output)
     bad = wrong_elements(actual, truth, nan_fails)
     if not bad.any():

@@ -21,7 +21,6 @@ from regraph_kg.evaluation.problem.problem import Array, Problem
 from regraph_kg.evaluation.problem.rows import Rows, columns, rows_of
 from regraph_kg.evaluation.problem.types import is_rounded, wide
 from regraph_kg.evaluation.verify.diagnose import (
-    Expected,
     ExpectedOutput,
     mismatch,
     number,
@@ -33,7 +32,7 @@ _MOST_MATCHED = 256
 _MOST_TOLD = 64  # wrong rows that are looked for elsewhere
 
 Kept = Mapping[str, KeptOutput]  # what is compared of each output, by name
-Truths = Mapping[str, Expected]
+Truths = Mapping[str, ExpectedOutput]
 
 
 def fault(
@@ -74,12 +73,12 @@ class _Group:
     def __init__(self, rows: Rows, outputs: Kept, truths: Truths) -> None:
         self.rows = rows
         self.outputs = {name: _array(outputs[name]) for name in rows.names}
-        self.truths = {name: _expected(truths[name]) for name in rows.names}
+        self.truths = {name: truths[name] for name in rows.names}
         counter = rows.args[0].count
         if counter is None:
             self.number = self.outputs[rows.names[0]].shape[0]
         else:
-            counts = _array(outputs[counter]), _expected(truths[counter]).values
+            counts = _array(outputs[counter]), truths[counter].values
             right = int(counts[1].reshape(-1)[0])
             self.number = right if int(counts[0].reshape(-1)[0]) == right else 0
 
@@ -236,8 +235,3 @@ def _runs(ids: Array) -> Iterator[tuple[int, int]]:
 def _array(output: KeptOutput) -> Array:
     assert isinstance(output, np.ndarray)
     return output
-
-
-def _expected(truth: Expected) -> ExpectedOutput:
-    assert isinstance(truth, ExpectedOutput)
-    return truth

@@ -4,8 +4,6 @@ Truth comes from serial.cpp with fp64 types (or reference.cpp) in a process of i
 
 Arrays of the timing shape exist once, in the memory that the reference's process shares: inputs are
 written there in blocks. Of outputs above 4 MiB a secret sample is read.
-
-Not covered: outputs above 64 MiB, where the problem declares a cheap check.
 """
 
 import time
@@ -33,12 +31,11 @@ from regraph_kg.evaluation.problem.sentinels import restore
 from regraph_kg.evaluation.problem.types import Alteration, is_rounded, wide
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.verify import large_outputs
-from regraph_kg.evaluation.verify.diagnose import Expected, ExpectedOutput
+from regraph_kg.evaluation.verify.diagnose import ExpectedOutput
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs, with_changes
 from regraph_kg.evaluation.verify.tolerance import (
     HALF,
     TIMES,
-    eps_of_sum,
     exact_sum,
     tolerance,
     unrounded,
@@ -105,7 +102,7 @@ class References:
         whole = any(not arg.is_inexact for arg in problem.results)
         if serial and whole and problem.promoted() is not problem:
             self._own = Runner(problem, serial, shapes, limits)
-        self._truths: dict[tuple[object, ...], Mapping[str, Expected]] = {}
+        self._truths: dict[tuple[object, ...], Mapping[str, ExpectedOutput]] = {}
         self._redrawn: dict[tuple[object, ...], int] = {}  # seeds of cases that it did not stand
         self._usual: dict[str, Array] = {}
         """Deviations of few outputs of a timed call: many runs show them, once is enough."""
@@ -134,9 +131,9 @@ class References:
         """A function that copies the elements of a candidate's outputs that a case compares."""
         return large_outputs.keeper(self._problem, case.sizes, case.seed)
 
-    def truths(self, case: Case) -> Mapping[str, Expected]:
+    def truths(self, case: Case) -> Mapping[str, ExpectedOutput]:
         """Expected outputs by argument name. Raises `BadInput` where the reference fails."""
-        truths = self._truths.pop(case.key, None) or self._cheap(case) or self._drawn(case)
+        truths = self._truths.pop(case.key, None) or self._drawn(case)
         self._truths[case.key] = truths  # behind those that were asked for longer ago
         self._make_room()
         return truths
@@ -163,10 +160,10 @@ class References:
                 del sizes[key], self._truths[key]
 
     @staticmethod
-    def _nbytes(truths: Mapping[str, Expected]) -> int:
+    def _nbytes(truths: Mapping[str, ExpectedOutput]) -> int:
         """Bytes of values and tolerances."""
         parts = (
-            getattr(truth, part, None)
+            getattr(truth, part)
             for truth in truths.values()
             for part in ("values", "tolerance", "at")
         )
@@ -182,19 +179,6 @@ class References:
             self._own.close()
         self._run.close()
         self._contents.close()
-
-    def _cheap(self, case: Case) -> Mapping[str, Expected] | None:
-        """Truths of large outputs that need no run of the reference."""
-        problem, check = self._problem, self._problem.cheap_check
-        if not check or not large_outputs.is_checked(problem, case.sizes):
-            return None
-        inputs, out = self.given(case), check.args[-1]
-        if check.rule == "sorted":
-            return {out: large_outputs.arranged(inputs[check.args[0]], case.seed)}
-        a, b = (inputs[name] for name in check.args[:2])
-        arg = next(arg for arg in problem.outputs if arg.name == out)
-        element = TIMES * eps_of_sum(problem, arg, a.shape[1])
-        return {out: large_outputs.product(a, b, element, case.seed)}
 
     def _drawn(self, case: Case) -> dict[str, ExpectedOutput]:
         """Truths on inputs that the reference stands: what it crashes on is drawn anew."""

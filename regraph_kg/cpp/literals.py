@@ -12,9 +12,7 @@ others stands for those, over a step or two: total = rows * cols.
 Not covered: numbers that are computed when the code runs, and those of headers.
 """
 
-import operator
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -22,21 +20,14 @@ from pathlib import Path
 
 from tree_sitter import Node
 
+from regraph_kg.cpp.constants import Constants
 from regraph_kg.cpp.functions import CodeFile, declared_name, functions, parsed
 from regraph_kg.cpp.syntax import walk
 
-_MOST, _MOST_SHIFT = 2**40, 40  # no extent is larger, and no number that is worked out grows on
+_MOST = 2**40  # no extent is larger
 _COMPARISONS = {"<", ">", "<=", ">=", "==", "!="}
-_ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "<<": lambda number, bits: number << min(max(bits, 0), _MOST_SHIFT),
-}
-_WHOLE = re.compile(r"(0[xX][\da-fA-F]{1,16}|0[bB][01]{1,64}|\d{1,20})[uUlLzZ]*")
-_ROUND = re.compile(r"(\d{1,20}(?:\.\d{0,20})?(?:[eE]\+?\d{1,2})?)[fFlL]?")
 _STEPS = 2  # how often a name is replaced by those that it was computed from
-_DEPTH, _NODES, _NAMED = 8, 200_000, 64  # what a hostile source can have looked at
+_NODES, _NAMED = 200_000, 64  # what a hostile source can have looked at
 _PLACE = Path("candidate.cpp")
 
 
@@ -64,7 +55,7 @@ def literals(code: str, entry: str) -> Literals:
     source = parsed(_PLACE, code.replace("\\\n", " ").encode())
     statements = (f"void f() {{ {said}; }}" for said in _directives(source))
     texts = [source, *(parsed(_PLACE, said.encode()) for said in statements)]
-    scope = _Scope({}, {})
+    scope = _Scope(Constants(), {})
     for text in texts:
         scope.learn(text)
     found: dict[Literal, None] = {}
@@ -101,21 +92,17 @@ def _directives(source: CodeFile) -> Iterator[str]:
 class _Scope:
     """What the names of a source stand for, blocks and shadowing aside."""
 
-    constants: dict[str, int]
+    constants: Constants
     origins: dict[str, frozenset[str]]  # names in what another one was set to
 
     def learn(self, source: CodeFile) -> None:
         """Take in declarations with a value, and enumerators."""
-        for node in islice(walk(source.tree.root_node), _NODES):
-            value = node.child_by_field_name("value")
-            name = node.child_by_field_name("declarator") or node.child_by_field_name("name")
-            if node.type not in ("init_declarator", "enumerator") or not value or not name:
-                continue
-            number = self._number(source, value)
-            if number is None:
+        nodes = list(islice(walk(source.tree.root_node), _NODES))
+        self.constants.learn(nodes, changing=True)
+        for node in nodes:
+            value, name = (node.child_by_field_name(part) for part in ("value", "declarator"))
+            if node.type == "init_declarator" and value and name:
                 self.origins.setdefault(source.text(name), _identifiers(source, value))
-            else:
-                self.constants.setdefault(source.text(name), number)
 
     def literals(self, source: CodeFile, node: Node) -> Iterator[Literal]:
         """The number of a node, or of one side of a comparison."""
@@ -123,54 +110,29 @@ class _Scope:
         sign = node.child_by_field_name("operator")
         if node.type == "binary_expression" and sign and source.text(sign) in _COMPARISONS:
             for side, other in (sides, sides[::-1]):
-                number = side and self._number(source, side)
+                number = side and self._number(side)
                 if number and other:
                     names = _identifiers(source, other)
                     for _ in range(_STEPS):  # and those that they were computed from
                         names = names.union(*(self.origins.get(name, ()) for name in names))
                     yield Literal(number, names)
-        elif number := self._number(source, node):
+        elif number := self._number(node):
             yield Literal(number, frozenset())
 
     def length(self, source: CodeFile, node: Node) -> Iterator[int]:
         """The length of an array that a node declares."""
         size = node.child_by_field_name("size") if node.type == "array_declarator" else None
-        number = self._number(source, size) if size is not None else None
+        number = self._number(size) if size is not None else None
         if number is not None:
             yield number
 
-    def _number(self, source: CodeFile, node: Node, depth: int = _DEPTH) -> int | None:
-        """The value of a constant expression; None of any other, and of a deeper one."""
-        kind = node.type if depth else ""
-        if kind == "number_literal":
-            return _whole(source.text(node))
-        if kind == "identifier":
-            return self.constants.get(source.text(node))
-        if kind in ("parenthesized_expression", "cast_expression") and node.named_children:
-            return self._number(source, node.named_children[-1], depth - 1)
-        sign = node.child_by_field_name("operator")
-        apply = _ARITHMETIC.get(source.text(sign)) if sign is not None else None
-        if kind != "binary_expression" or apply is None:
-            return None
-        sides = [node.child_by_field_name(part) for part in ("left", "right")]
-        first, second = (side and self._number(source, side, depth - 1) for side in sides)
-        if first is None or second is None or max(first, second) >= _MOST:
-            return None
-        return apply(first, second)
+    def _number(self, node: Node) -> int | None:
+        """The value of a constant expression that is whole; None of any other."""
+        number = self.constants.number(node)
+        is_whole = number is not None and abs(number) <= _MOST and number == int(number)
+        return int(number) if number is not None and is_whole else None
 
 
 def _identifiers(source: CodeFile, node: Node) -> frozenset[str]:
     few = islice(walk(node), _NAMED)
     return frozenset(source.text(each) for each in few if each.type == "identifier")
-
-
-def _whole(text: str) -> int | None:
-    """A literal's value where it is whole: 0x1F, 100'000, 1e6."""
-    plain = text.replace("'", "")
-    if match := _WHOLE.fullmatch(plain):
-        octal = re.fullmatch("0[0-7]+", match[1])
-        has_prefix = match[1][:2].lower() in ("0x", "0b")
-        return int(match[1], 8 if octal else 0 if has_prefix else 10)
-    match = _ROUND.fullmatch(plain)
-    value = float(match[1]) if match else 0.5
-    return int(value) if value.is_integer() and value <= _MOST else None

@@ -112,22 +112,6 @@ def test_sums_of_blocks_are_numpys(type_: str) -> None:
     assert np.allclose(arrays.sums(values, weights), expected, rtol=1e-9, atol=1e-6)
 
 
-def test_a_multiset_is_known_again_in_any_order() -> None:
-    words = drawn("uniform", "u4", range=1000)
-    shuffled = np.random.default_rng(1).permutation(words)
-    assert arrays.multiset(words, KEY) == arrays.multiset(shuffled, KEY)
-    shuffled[7] += 1
-    assert arrays.multiset(words, KEY) != arrays.multiset(shuffled, KEY)
-
-
-def test_the_first_descent_is_found() -> None:
-    values = np.arange(N, dtype=np.float32)
-    assert arrays.descent(values) == N
-    values[[1500, 1_900_000]] = np.nan, -1
-    assert arrays.descent(values) == 1499
-    assert arrays.descent(np.zeros(0)) == 0
-
-
 def test_copies_and_fills_reach_every_byte() -> None:
     source = drawn("normal")
     to, wide, strided = np.empty(N, "f4"), np.empty(N), np.empty((N, 2), "f4")
