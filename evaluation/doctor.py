@@ -23,7 +23,7 @@ from regraph_kg.evaluation.compile.sandboxed import compiler_confinement
 from regraph_kg.evaluation.compile.toolchain import find_cuda, find_gcc
 from regraph_kg.evaluation.confined.probe import Feature, probe
 from regraph_kg.evaluation.gpu.device import Gpu, find_gpu, machine_facts, threads
-from regraph_kg.evaluation.gpu.health import Health, settings
+from regraph_kg.evaluation.gpu.health import Health, driver_cuda, settings
 from regraph_kg.evaluation.problem.memory import available_bytes
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.timing.load import used_by_others
@@ -239,16 +239,13 @@ def _context(scope: Scope) -> Found:
 
 def _gpu_settings(scope: Scope) -> Found:
     """The GPU's settings as the driver reports them."""
-    gpu = settings(scope.gpu.visible)
-    ecc = f"ECC {gpu.ecc.lower() or 'unknown'}, {gpu.ecc_errors} uncorrected errors"
-    persistence = f"persistence {gpu.persistence.lower() or 'unknown'}"
-    text = f"{ecc}, {persistence}, compute mode {gpu.compute_mode.lower() or 'unknown'}"
-    return not gpu.ecc_errors, text
+    errors, told = settings(scope.gpu.visible)
+    return not errors, told
 
 
 def _driver_fits(scope: Scope) -> Found:
     """Whether the driver is new enough for the toolkit."""
-    driver, cuda = settings(scope.gpu.visible).cuda, find_cuda()
+    driver, cuda = driver_cuda(scope.gpu.visible), find_cuda()
     newest, needed = driver.partition(".")[0], cuda.version.partition(".")[0]
     text = f"driver for CUDA {driver or 'unknown'}, toolkit {cuda.version}"
     return int(newest) >= int(needed) if newest else None, text

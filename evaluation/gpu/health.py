@@ -16,7 +16,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 from regraph_kg.errors import ToolError
@@ -64,17 +63,6 @@ _REMEDIES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class GpuSettings:
-    """A GPU's settings by the driver; "" where it does not tell."""
-
-    cuda: str  # newest CUDA version that the driver supports: "13.0"
-    ecc: str  # "Enabled", "Disabled"
-    ecc_errors: int  # uncorrected errors since the driver was loaded
-    persistence: str
-    compute_mode: str
-
-
 class Health:
     """One GPU as it was when first asked, and whether it has become ill since.
 
@@ -109,11 +97,19 @@ class Health:
         return _look(self._cuda, self._visible)
 
 
-def settings(visible: str = "") -> GpuSettings:
-    """Ask nvidia-smi. Raises `ToolError`."""
-    ecc, persistence, mode = _query(visible, "ecc.mode.current", "persistence_mode", "compute_mode")
-    cuda = re.search(r"CUDA (?:UMD )?Version\s*: *([\d.]+)", nvidia_smi(visible))
-    return GpuSettings(cuda[1] if cuda else "", ecc, _ecc_errors(visible), persistence, mode)
+def driver_cuda(visible: str) -> str:
+    """The newest CUDA version that the driver supports, "13.0"; "" where it does not tell."""
+    told = re.search(r"CUDA (?:UMD )?Version\s*: *([\d.]+)", nvidia_smi(visible))
+    return told[1] if told else ""
+
+
+def settings(visible: str) -> tuple[int, str]:
+    """Uncorrected ECC errors since the driver was loaded, and its settings in words."""
+    errors = _ecc_errors(visible)
+    asked = _query(visible, "ecc.mode.current", "persistence_mode", "compute_mode")
+    ecc, persistence, mode = (value.lower() or "unknown" for value in asked)
+    told = f"ECC {ecc}, {errors} uncorrected errors, persistence {persistence}, compute mode {mode}"
+    return errors, told
 
 
 def _ecc_errors(visible: str) -> int:

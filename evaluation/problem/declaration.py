@@ -80,8 +80,6 @@ class SumRule(Table):
 
     rule: Literal["sum"]
     terms: Expression
-    exact_integers: bool = True
-    """Sums of products of small integers must be exact; not so where factors are divided."""
 
 
 class ConditionedRule(Table):

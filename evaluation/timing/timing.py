@@ -97,7 +97,6 @@ class MeasuredSeries:
     whole: bool = False  # metric "device": what passed between calls counts in most samples
     short: bool = False  # most samples are bounds: the calls took less than the clock can tell
     error: float = 0.0  # seconds that the clock may be off by in each call
-    leak: int = 0  # bytes lost in each call
     lost: float = 0.0  # device allocations that each call leaves behind, by the worker's word
     gpu: Mapping[str, str] = field(default_factory=dict)
     """Clock, heat and power meanwhile, as facts of a report."""
@@ -107,7 +106,6 @@ class MeasuredSeries:
         facts = {
             "new_inputs": f"{self.carried_over:.3g}x" if self.carried_over else "",
             "one_by_one": f"{self.worked_ahead:.3g}x" if self.worked_ahead else "",
-            "leaks": f"{self.leak / 2**20:.3g} MiB a call" if self.leak else "",
             "device_leaks": f"{self.lost:g} allocations a call" if self.lost > 0 else "",
         }
         return {name: text for name, text in facts.items() if text} | dict(self.gpu)
@@ -225,7 +223,6 @@ class TimedSeries:
             whole=2 * sum(batch.is_whole for batch in counted) > len(counted),
             short=2 * sum(batch.is_short for batch in counted) > len(counted),
             error=max(self.worker.costs.error, self._slack / self.count),
-            leak=self.worker.growth.leak,
             lost=median(batch.lost / batch.calls for batch in self.batches),
             gpu=self.watch.finish() if self.watch else {},
         )

@@ -40,7 +40,7 @@ from regraph_kg.evaluation.verify.tolerance import (
     tolerance,
     unrounded,
 )
-from regraph_kg.evaluation.worker.runner import REFERENCE, Fill, RunFailed, Runner, put, run_all
+from regraph_kg.evaluation.worker.runner import REFERENCE, Fill, RunFailed, Runner, put
 from regraph_kg.evaluation.worker.spawn import Program
 from regraph_kg.models.evaluation import Outcome
 
@@ -48,7 +48,6 @@ _CONDITION_RUNS, _FEW_CONDITION_RUNS = 8, 2
 _MANY_ELEMENTS = 2**20
 _FEW_OUTPUTS = 1024  # below this many elements the RMS of an output says little of its scale
 _PATIENCE_SECONDS = 120.0
-_SLOW_SECONDS = 1.0  # runs with moved inputs that take longer are done at once, on all cores
 _ALIKE = ("equal", "extremes")
 """Alterations that leave so few values that all terms of a sum round the same way."""
 _SUMS = " in blocks"
@@ -96,8 +95,7 @@ class References:
     ) -> None:
         self._problem, self._contents = problem, contents or Contents(problem, 0)
         self._inputs = Inputs(problem)
-        self._runner = partial(Runner, problem.promoted(), program, shapes, limits)
-        self._run = self._runner()
+        self._run = Runner(problem.promoted(), program, shapes, limits)
         self._own: Runner | None = None
         whole = any(not arg.is_inexact for arg in problem.results)
         if serial and whole and problem.promoted() is not problem:
@@ -253,12 +251,8 @@ class References:
         if is_many and self._usual.keys() == values.keys():
             runs, largest = _FEW_CONDITION_RUNS, {n: a.copy() for n, a in self._usual.items()}
         moved = [self._kept(case, self._moved(fill, seed)) for seed in range(runs)]
-        if runs * seconds > _SLOW_SECONDS and self._run.keeps(case.sizes):
-            outputs = run_all(self._runner, case.sizes, moved, keep)
-        else:
-            outputs = (self._run.run(case.sizes, each, keep, stays=True) for each in moved)
-        for output in outputs:
-            moved_values = _columns(output)
+        for each in moved:
+            moved_values = _columns(self._run.run(case.sizes, each, keep, stays=True))
             self._deviate(largest, values, moved_values)
             for name, seen in others.items():
                 known = (values[name], *seen)

@@ -119,7 +119,7 @@ def exact_sum(
     rule = problem.tolerance
     floats = [argument.name for argument in problem.inputs if argument.is_inexact]
     records = any(argument.fields for argument in problem.inputs)
-    if records or not (isinstance(rule, SumRule) and rule.exact_integers and floats):
+    if records or not (isinstance(rule, SumRule) and floats):
         return None
     if not arg.is_inexact:
         return None

@@ -3,19 +3,11 @@
 Arrays of a large shape exist once, in the memory that this process shares: they are written there,
 and the outputs are read there. Its process stays; its memory is freed after each use.
 
-`run_all` runs several inputs at once, each in a process of its own: for long runs that are not
-timed, and while nothing else is.
-
 Not covered: whether the program is right; the process's own memory.
 """
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Mapping
 from functools import partial
-from queue import SimpleQueue
-from threading import Lock
 from typing import TypeVar
 
 from regraph_kg.errors import BadInput, ToolError
@@ -30,7 +22,6 @@ from regraph_kg.models.evaluation import Outcome
 
 Fill = Callable[[Mapping[str, Array]], None]  # writes a call's inputs into its arrays, by name
 _Kept = TypeVar("_Kept")
-_MOST = 8  # processes at once; more would wait for memory
 
 REFERENCE = "the reference (serial.cpp with fp64 types, or reference.cpp)"
 _PATIENCE_SECONDS = 120.0
@@ -134,10 +125,6 @@ class Runner:
             shared.unmap()
         return self._running[layout]
 
-    def keeps(self, sizes: Sizes) -> bool:
-        """Whether a shape is so small that its memory stays from call to call."""
-        return self._calls[shape_text(sizes)][0] is self._small
-
     def release(self) -> None:
         """Free the memory of large shapes; the processes of the last few stay."""
         large = [layout for layout in self._running if layout is not self._small]
@@ -170,45 +157,3 @@ def put(inputs: Mapping[str, Array], views: Mapping[str, Array]) -> None:
     """Copy arrays by argument name into those of a call."""
     for name, view in views.items():
         arrays.copy(inputs[name], view)
-
-
-def most_at_once() -> int:
-    """Count of runs that this machine does at once with a core for each."""
-    return min(_MOST, len(os.sched_getaffinity(0)))
-
-
-def run_all(
-    make: Callable[[], Runner],
-    sizes: Sizes,
-    fills: Sequence[Fill],
-    keep: Callable[[str, Array], _Kept],
-) -> Iterator[dict[str, _Kept]]:
-    """Results of `keep` on the outputs of one run for each of `fills`, as they come.
-
-    `make` gives the runner of one process. Fills are called one after another, from several
-    threads. Raises `BadInput` where a run fails; what has not begun then does not begin.
-    """
-    one_fills, free = Lock(), SimpleQueue[Runner]()
-
-    def one(fill: Fill) -> dict[str, _Kept]:
-        def filled(views: Mapping[str, Array]) -> None:
-            with one_fills:
-                fill(views)
-
-        runner = free.get()
-        try:
-            return runner.run(sizes, filled, keep)
-        finally:
-            free.put(runner)
-
-    count = min(most_at_once(), len(fills))
-    with ExitStack() as stack:
-        for _ in range(count):
-            free.put(stack.enter_context(closing(make())))
-        threads = stack.enter_context(ThreadPoolExecutor(count, "reference"))
-        runs = [threads.submit(one, fill) for fill in fills]
-        try:
-            for run in as_completed(runs):
-                yield run.result()
-        finally:
-            threads.shutdown(wait=False, cancel_futures=True)

@@ -25,7 +25,6 @@ _EAGER_SECONDS, _PAUSE_SECONDS = 0.0002, 0.00005
 _LEFT_SECONDS = 0.02
 """CPU seconds: a thread on its way into the stop pays for what the host takes away meanwhile."""
 _PROCESS_CLOCK = 2
-_DATA = 5  # field of /proc/PID/statm: data and stacks
 _PROCESSORS = os.cpu_count() or 1
 
 
@@ -106,15 +105,6 @@ class Standstill:
         time.sleep(seconds)
         self.hold()
         return (self._last - used) / (time.monotonic() - start)
-
-    @property
-    def memory(self) -> int:
-        """Bytes that it may write and shares with nobody; 0 once it has ended."""
-        try:
-            with open(f"/proc/{self._pid}/statm", encoding="ascii") as file:
-                return int(file.read().split()[_DATA]) * os.sysconf("SC_PAGE_SIZE")
-        except (OSError, IndexError):
-            return 0
 
     @property
     def threads(self) -> int:

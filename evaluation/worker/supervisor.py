@@ -32,7 +32,6 @@ from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.problem.problem import RESULT, Array
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.worker import last_words, shared_memory
-from regraph_kg.evaluation.worker.growth import Growth
 from regraph_kg.evaluation.worker.handshake import NO_STEPS, Elapsed, Operation, sleep, wake
 from regraph_kg.evaluation.worker.process import WorkerProcess
 from regraph_kg.evaluation.worker.sealing import Seal
@@ -77,7 +76,6 @@ class Worker:
         self._believed_exit = False
         self._started: list[Failure | None] = []
         self.costs, self.digests = Costs(), list[int]()  # the digests of the last calls' outputs
-        self.growth = Growth()  # of its memory, over the timed calls so far
         self._seal: Seal | None = None  # what opens the inputs of the next calls
         self.round_trip = 0.0  # median seconds of a batch without calls
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, int(not defences.hidden_memory), 0, 0, 0)
@@ -203,9 +201,8 @@ class Worker:
         return frozenset(name for bit, name in _CONFINEMENTS.items() if bits & bit)
 
     def count_anew(self) -> None:
-        """Forget the CPU time and the memory used so far."""
+        """Forget the CPU time used so far."""
         self._standstill.reset()
-        self.growth = Growth()
 
     def worked_outside(self) -> Failure | None:
         """A failure if it used more CPU time outside its calls than idle threads of OpenMP do."""
@@ -340,8 +337,6 @@ class Worker:
         elapsed = self._command(operation, seconds, seal := self._announce(len(rows)))
         if isinstance(elapsed, Failure):
             return elapsed
-        if rows and operation is Operation.CALLS:
-            self.growth.note(len(rows), self._standstill.memory)
         return self.costs.taken_off(elapsed, self.round_trip, len(rows), seal)
 
     def _announce(self, count: int) -> Seal | None:

@@ -3,12 +3,11 @@
     if (dist[i] == INF)                 INF with dist; a literal, a macro or a constant
     const char c = text[i]; switch (c)  its cases with text
     if (flags[i] & 0x80)                0x80 with flags
-    std::count(x, x + n, -1)            -1 with x
     if (x[i] == nodata)                 the name nodata with x, where it is an argument
 
 An element may be reached by pointers, references, views, loops over a range and helper functions,
-told apart by their names. Not covered: what an element is compared with after it was changed, and
-numbers of headers but for the limits of types.
+told apart by their names. Not covered: what an element is compared with after it was changed or by
+an algorithm of the library, and numbers of headers but for the limits of types.
 """
 
 from collections import defaultdict
@@ -25,7 +24,6 @@ from regraph_kg.cpp.syntax import arguments, bare, called, operator, parameters,
 
 _COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!=", "&"})
 _CHOICES = frozenset(["min", "max", "fmin", "fmax", "fminf", "fmaxf", "clamp"])
-_SEARCHES = frozenset({"find", "count", "replace", "remove", "lower_bound", "upper_bound"})
 _ROUNDS, _MOST = 4, 16  # of names that follow names; numbers of one argument
 _ROOTED = ("subscript_expression", "pointer_expression", "field_expression")
 
@@ -144,12 +142,6 @@ class _Reading:
             self._set(function, name, given, is_loop or self._is_element(*given))
         elif node.type == "call_expression":
             values = arguments(node)
-            lambdas = [one for one in values if one.type == "lambda_expression"]
-            for one in lambdas:
-                for parameter in parameters(one):
-                    name = syntax.declared_name(parameter.child_by_field_name("declarator"))
-                    for other in values:
-                        self._set(function, name, (function, other), element=True)
             name = called(node)
             for taken, other in zip(self._parameters.get(name, []), values, strict=False):
                 self._set(name, taken, (function, other), self._is_element(function, other))
@@ -160,11 +152,11 @@ class _Reading:
         if node.type == "binary_expression" and operator(node) in _COMPARISONS:
             yield from self._between(function, left, right)
             yield from self._between(function, right, left)
-        elif node.type == "call_expression" and called(node) in _CHOICES | _SEARCHES:
+        elif node.type == "call_expression" and called(node) in _CHOICES:
             values = arguments(node)
             for one in values:
                 for other in values:
-                    yield from self._between(function, one, other, called(node) in _SEARCHES)
+                    yield from self._between(function, one, other)
         elif node.type == "switch_statement":
             condition = node.child_by_field_name("condition")
             asked = condition and (condition.child_by_field_name("value") or condition)
@@ -172,7 +164,7 @@ class _Reading:
                 yield from self._between(function, asked, case.child_by_field_name("value"))
 
     def _between(
-        self, function: str, element: Node | None, other: Node | None, is_search: bool = False
+        self, function: str, element: Node | None, other: Node | None
     ) -> Iterator[Compared]:
         """A value, and a number that it is compared with."""
         value = self._number(function, other)
@@ -181,6 +173,6 @@ class _Reading:
             return
         is_field = inner.type == "field_expression"
         name = text(inner.child_by_field_name("field")) if is_field else ""
-        is_own = is_search or self._is_element(function, inner)
+        is_own = self._is_element(function, inner)
         for origin in sorted(self._origins(function, inner)):
             yield Compared(origin, name, value, is_own)

@@ -30,8 +30,7 @@ def found(body: str, before: str = "") -> set[tuple[str, str, float, bool]]:
         ("y[0] = w[0] == hole ? 0 : 1;", "w", -9999.0),
         ("y[0] = w[0] < std::numeric_limits<float>::max();", "w", 3.4028234663852886e38),
         ("y[0] = w[0] < INFINITY;", "w", float("inf")),
-        ("y[0] = std::count(x, x + n, 1 << 4);", "x", 16),
-        ("y[0] = std::count_if(x, x + n, [](int v) { return v == ~0; });", "x", -1),
+        ("y[0] = x[1] == (1 << 4) || ~0 == *x;", "x", 16),
         ("y[0] = std::max(w[0], 0.5f);", "w", 0.5),
     ],
 )

@@ -20,7 +20,6 @@ from regraph_kg.evaluation.timing.timing import (
     is_uneven,
     measure,
 )
-from regraph_kg.evaluation.worker.growth import Growth
 from regraph_kg.evaluation.worker.handshake import Elapsed
 from regraph_kg.evaluation.worker.steps import Costs
 from regraph_kg.models.evaluation import Outcome
@@ -72,7 +71,6 @@ class PacedWorker:
     device_work = 0, 1, 0
     costs = Costs()
     outside: Failure | None = None
-    growth = Growth()
 
     def __init__(
         self,

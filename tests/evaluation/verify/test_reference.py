@@ -184,12 +184,6 @@ def test_a_few_outputs_may_be_whole_by_chance_and_keep_four_units() -> None:
     assert np.asarray(allowed) == pytest.approx([12 * EPS])
 
 
-def test_a_problem_may_allow_rounding_even_of_small_integers() -> None:
-    rule = SumRule(rule="sum", terms="n", exact_integers=False)
-    assert exact(total(tolerance=rule)) is None
-    assert exact(total(tolerance="conditioned")) is None
-
-
 def test_fp16_sums_of_small_integers_need_not_be_exact() -> None:
     assert exact(total(precision="fp16")) is None
 

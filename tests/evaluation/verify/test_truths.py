@@ -1,4 +1,4 @@
-"""Truths whose runs take long are made on all cores at once, and are the same ones."""
+"""Truths: the process that makes them, and integers that floats decide."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
-from regraph_kg.evaluation.problem.inputs import Inputs
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.problem.rewrite import to_double
 from regraph_kg.evaluation.rules import JudgeLimits
-from regraph_kg.evaluation.verify import reference
 from regraph_kg.evaluation.verify.diagnose import ExpectedOutput, wrong_elements
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.worker import runner
@@ -90,50 +87,6 @@ def conditioned() -> Problem:
     return problem_named("scale").model_copy(update={"tolerance": "conditioned"})
 
 
-@pytest.fixture
-def at_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Every run counts as slow, on a machine of three cores; how many runs were done at once."""
-    done: list[int] = []
-
-    def counted(*args: Any) -> Iterator[dict[str, Any]]:
-        for each in runner.run_all(*args):
-            done.append(1)
-            yield each
-
-    monkeypatch.setattr(reference, "_SLOW_SECONDS", 0.0)
-    monkeypatch.setattr(runner, "most_at_once", lambda: 3)
-    monkeypatch.setattr(reference, "run_all", counted)
-    return done
-
-
-def test_runs_at_once_make_the_same_truths_as_runs_in_turn(
-    opened: Opened, conditioned: Problem, monkeypatch: pytest.MonkeyPatch, at_once: list[int]
-) -> None:
-    code = conditioned.serial_code
-    together = truth(opened(conditioned, code))
-    assert len(at_once) == 8
-    monkeypatch.setattr(reference, "_SLOW_SECONDS", 1e9)
-    in_turn = truth(opened(conditioned, code))
-    assert len(at_once) == 8
-    assert np.array_equal(together.values, in_turn.values)
-    assert np.array_equal(together.tolerance, in_turn.tolerance)
-    assert np.all(np.asarray(together.tolerance) > 0)
-
-
-@pytest.mark.usefixtures("at_once", "nothing_is_left")
-def test_a_reference_that_fails_in_one_of_the_runs_is_told_and_leaves_nothing(
-    opened: Opened, conditioned: Problem
-) -> None:
-    """The first run is right; in the fresh processes of the others x differs, and they end."""
-    rotten = conditioned.serial_code.replace("{", "{ if (n > 1 && moved(x)) __builtin_trap();", 1)
-    seen = float(Inputs(conditioned).get(SIZES, 0, 7)["x"][0])
-    head = f"static bool moved(const float* x) {{ return x[0] != {seen!r}; }}\n"
-    references = opened(conditioned, head + rotten)
-    with pytest.raises(BadInput, match="fails"):
-        references.truths(CASE)
-    references.close()
-
-
 @pytest.mark.usefixtures("nothing_is_left")
 def test_all_runs_for_a_truth_of_a_large_shape_share_one_process(
     opened: Opened, conditioned: Problem, monkeypatch: pytest.MonkeyPatch
@@ -145,7 +98,6 @@ def test_all_runs_for_a_truth_of_a_large_shape_share_one_process(
             started.append(program)
             super().__init__(program, *args, **options)
 
-    monkeypatch.setattr(reference, "_SLOW_SECONDS", 1e9)
     monkeypatch.setattr(runner, "Worker", Counted)
     kept = truth(opened(conditioned, conditioned.serial_code))
     monkeypatch.setattr(runner, "_LARGE_BYTES", 0)
