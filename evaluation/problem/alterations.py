@@ -1,7 +1,5 @@
 """Values that a problem's distributions rarely have: drawn inputs, altered as a whole.
 
-    sentinels        a quarter of all elements, or three: what the serial code compares elements of
-                     the array with, and its neighbours (sentinels.py)
     few              two to four values in all arrays of a type: equal ones meet
     small, large     floats times 0.001 or 1000 (float16: 0.1 or 10); in a range, nearer to its end;
                      small: integers without a range have their lower bits only
@@ -42,10 +40,8 @@ import numpy as np
 from regraph_kg.evaluation.problem.declaration import Argument
 from regraph_kg.evaluation.problem.inputs import distributions
 from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes
-from regraph_kg.evaluation.problem.sentinels import Number, drawable, sentinels
 from regraph_kg.evaluation.problem.types import Alteration, parts
 
-_MANY = 3 / 4
 _TINY = 1e-12
 _EXPONENTS = (24, 36), (10, 14)  #: of outliers and huge values, as squares leave fp32 from 1e19 on
 _OUTLIERS = 1 / 1000
@@ -61,14 +57,13 @@ class _Lot:
     """What one alteration of all arrays draws: `factor` is that of huge values.
 
     `is_wild`: the more daring of two tries, which fewer functions stand. `place`: of this
-    array among those of floats. `sentinels`: of this array.
+    array among those of floats.
     """
 
     rng: np.random.Generator
     factor: float
     is_wild: bool
     place: int = 0
-    sentinels: tuple[Number, ...] = ()
     pools: dict[str, Array] = field(default_factory=dict)  # a few values of each type
 
 
@@ -86,11 +81,8 @@ def altered(
     for arg in drawn:
         own = replace(lot, place=floats.index(arg) if arg in floats else 0)
         at, array = arg.at(sizes), arrays[arg.name]
-        leaves = [(name, leaf, array[name]) for name, leaf in at.leaves.items()]
-        for name, leaf, view in leaves or [("", at, array)]:
-            if kind == "sentinels":
-                told = sentinels(problem).get((arg.name, name), ())
-                own = replace(own, sentinels=drawable(leaf, told))
+        leaves = [(leaf, array[name]) for name, leaf in at.leaves.items()]
+        for leaf, view in leaves or [(at, array)]:
             _ALTERATIONS[kind](own, leaf, parts(view))
             if kinds[arg.name] == "sorted":
                 parts(view).sort()
@@ -103,13 +95,6 @@ def fitting(problem: Problem) -> list[Alteration]:
     for kind in problem.excludes:
         excluded |= _IMPLIED.get(kind, set())
     return [kind for kind in _ALTERATIONS if kind not in excluded]
-
-
-def _with_sentinels(lot: _Lot, arg: Argument, flat: Array) -> None:
-    if lot.sentinels:
-        chosen = lot.rng.random(flat.size) < (_MANY if lot.is_wild else 1 - _MANY)
-        values = np.array(lot.sentinels).astype(flat.dtype)
-        flat[chosen] = lot.rng.choice(values, np.count_nonzero(chosen))
 
 
 def _few(lot: _Lot, arg: Argument, flat: Array) -> None:
@@ -245,11 +230,10 @@ def _bounds(arg: Argument) -> tuple[float, float] | None:
 
 
 TWICE: frozenset[Alteration] = frozenset(
-    {"sentinels", "small", "huge", "huge negative", "outliers", "ends", "whole"}
+    {"small", "huge", "huge negative", "outliers", "ends", "whole"}
 )
 """Alterations of which there are two, by the seed's last bit."""
 _ALTERATIONS: Mapping[Alteration, Callable[[_Lot, Argument, Array], None]] = {
-    "sentinels": _with_sentinels,  # the first: trusted programs are asked as long as there is time
     "few": _few,
     "small": _small,
     "large": partial(_scaled, factor=1e3, half=10.0),
