@@ -23,7 +23,7 @@ from regraph_kg.evaluation.compile.sandboxed import compiler_confinement
 from regraph_kg.evaluation.compile.toolchain import find_cuda, find_gcc
 from regraph_kg.evaluation.confined.probe import Feature, probe
 from regraph_kg.evaluation.gpu.device import Gpu, find_gpu, machine_facts, threads
-from regraph_kg.evaluation.gpu.health import Health, driver_cuda, settings
+from regraph_kg.evaluation.gpu.health import Health, ecc_errors
 from regraph_kg.evaluation.problem.memory import available_bytes
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.timing.load import used_by_others
@@ -147,10 +147,8 @@ def _gpu_checks(scope: Scope) -> Iterator[Check]:
     yield Check("GPU", "driver", partial(_gpu, scope))
     if sees:
         reset = "reset the GPU (nvidia-smi --gpu-reset) or replace it"
-        newer = "install a newer driver, or an older CUDA toolkit"
         yield Check("GPU", "context", partial(_context, scope))
-        yield Check("GPU", "settings", partial(_gpu_settings, scope), reset)
-        yield Check("GPU", "driver and toolkit", partial(_driver_fits, scope), newer)
+        yield Check("GPU", "memory", partial(_gpu_memory, scope), reset)
 
 
 def _cores(busy: float) -> Found:
@@ -237,18 +235,9 @@ def _context(scope: Scope) -> Found:
     return True, "made; memory holds what is written to it"
 
 
-def _gpu_settings(scope: Scope) -> Found:
-    """The GPU's settings as the driver reports them."""
-    errors, told = settings(scope.gpu.visible)
-    return not errors, told
-
-
-def _driver_fits(scope: Scope) -> Found:
-    """Whether the driver is new enough for the toolkit."""
-    driver, cuda = driver_cuda(scope.gpu.visible), find_cuda()
-    newest, needed = driver.partition(".")[0], cuda.version.partition(".")[0]
-    text = f"driver for CUDA {driver or 'unknown'}, toolkit {cuda.version}"
-    return int(newest) >= int(needed) if newest else None, text
+def _gpu_memory(scope: Scope) -> Found:
+    errors = ecc_errors(scope.gpu.visible)
+    return not errors, f"{errors} uncorrected errors"
 
 
 def _held(layer: Feature) -> Found:

@@ -201,7 +201,8 @@ class FurtherChecks:
         if not self._references.knows(case) and verification.repeat(worker, case, 1):
             return False
         with suppress(BadInput):
-            if case.alteration and not self._is_finite(case):
+            # a sentinel may be infinite itself
+            if case.alteration not in (None, "sentinels") and not self._is_finite(case):
                 return False
             check = replace(verification, share=share)
             return check.each(worker, [case], self._runs) is None

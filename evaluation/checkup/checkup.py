@@ -84,7 +84,7 @@ class Checker:
                     found = list(look(subject))
                 except BadInput as failed:
                     message = str(failed).removeprefix(f"problem {problem.name}: ")
-                    found = [error("serial code", message, _relation(problem))]
+                    found = [error("serial code", message)]
                 yield from found
                 if any(finding.severity == "error" for finding in found):
                     return
@@ -225,11 +225,3 @@ def _mend(problem: Problem) -> str:
 def _power(number: float) -> int:
     """The next power of two, 1 at least."""
     return 1 << max(0, int(number) - 1).bit_length() if number > 1 else 1
-
-
-def _relation(problem: Problem) -> str:
-    """A hint at a missing relation of sizes, for code that fails at the secret shape only."""
-    names = list(problem.sizes.time)
-    if len(names) == 1 or problem.sizes.require:
-        return ""
-    return f'require = ["{names[1]} <= {names[0]}"] under [sizes], if sizes depend on each other so'

@@ -75,7 +75,7 @@ class Health:
         self, cuda: Cuda, visible: str = "", count: Callable[[], int | None] | None = None
     ) -> None:
         self._cuda, self._visible = cuda, visible
-        self._count = count or partial(_ecc_errors, visible)
+        self._count = count or partial(ecc_errors, visible)
         self._errors = self._count() or 0
 
     def blame(self, failure: Failure) -> None:
@@ -97,30 +97,11 @@ class Health:
         return _look(self._cuda, self._visible)
 
 
-def driver_cuda(visible: str) -> str:
-    """The newest CUDA version that the driver supports, "13.0"; "" where it does not tell."""
-    told = re.search(r"CUDA (?:UMD )?Version\s*: *([\d.]+)", nvidia_smi(visible))
-    return told[1] if told else ""
-
-
-def settings(visible: str) -> tuple[int, str]:
-    """Uncorrected ECC errors since the driver was loaded, and its settings in words."""
-    errors = _ecc_errors(visible)
-    asked = _query(visible, "ecc.mode.current", "persistence_mode", "compute_mode")
-    ecc, persistence, mode = (value.lower() or "unknown" for value in asked)
-    told = f"ECC {ecc}, {errors} uncorrected errors, persistence {persistence}, compute mode {mode}"
-    return errors, told
-
-
-def _ecc_errors(visible: str) -> int:
-    (errors,) = _query(visible, "ecc.errors.uncorrected.volatile.total")
-    return int(errors) if errors.isdigit() else 0  # "[N/A]" where the GPU counts none
-
-
-def _query(visible: str, *fields: str) -> list[str]:
-    output = nvidia_smi(visible, f"--query-gpu={','.join(fields)}", "--format=csv,noheader")
-    values = [part.strip() for part in output.partition("\n")[0].split(",")]
-    return [*values, *[""] * len(fields)][: len(fields)]
+def ecc_errors(visible: str) -> int:
+    """Uncorrected errors since the driver was loaded; 0 where the GPU counts none."""
+    query = "--query-gpu=ecc.errors.uncorrected.volatile.total", "--format=csv,noheader"
+    said = nvidia_smi(visible, *query).partition("\n")[0].strip()
+    return int(said) if said.isdigit() else 0
 
 
 def _look(cuda: Cuda, visible: str) -> str | None:

@@ -1,6 +1,7 @@
 """Values that a problem's distributions rarely have: drawn inputs, altered as a whole.
 
-    few              two to four values in all arrays of a type: equal ones meet
+    sentinels        a quarter of all elements, or three: what the serial code compares elements of
+                     the array with, and its neighbours (sentinels.py)
     small, large     floats times 0.001 or 1000 (float16: 0.1 or 10); in a range, nearer to its end;
                      small: integers without a range have their lower bits only
     tiny             floats times 1e-12, but for float16
@@ -32,7 +33,7 @@ from inputs.py. Not covered: whether the function is made for such values: the s
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -40,8 +41,10 @@ import numpy as np
 from regraph_kg.evaluation.problem.declaration import Argument
 from regraph_kg.evaluation.problem.inputs import distributions
 from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes
+from regraph_kg.evaluation.problem.sentinels import Number, drawable, sentinels
 from regraph_kg.evaluation.problem.types import Alteration, parts
 
+_MANY = 3 / 4
 _TINY = 1e-12
 _EXPONENTS = (24, 36), (10, 14)  #: of outliers and huge values, as squares leave fp32 from 1e19 on
 _OUTLIERS = 1 / 1000
@@ -57,14 +60,14 @@ class _Lot:
     """What one alteration of all arrays draws: `factor` is that of huge values.
 
     `is_wild`: the more daring of two tries, which fewer functions stand. `place`: of this
-    array among those of floats.
+    array among those of floats. `sentinels`: of this array.
     """
 
     rng: np.random.Generator
     factor: float
     is_wild: bool
     place: int = 0
-    pools: dict[str, Array] = field(default_factory=dict)  # a few values of each type
+    sentinels: tuple[Number, ...] = ()
 
 
 def altered(
@@ -81,8 +84,11 @@ def altered(
     for arg in drawn:
         own = replace(lot, place=floats.index(arg) if arg in floats else 0)
         at, array = arg.at(sizes), arrays[arg.name]
-        leaves = [(leaf, array[name]) for name, leaf in at.leaves.items()]
-        for leaf, view in leaves or [(at, array)]:
+        leaves = [(name, leaf, array[name]) for name, leaf in at.leaves.items()]
+        for name, leaf, view in leaves or [("", at, array)]:
+            if kind == "sentinels":
+                told = sentinels(problem).get((arg.name, name), {})
+                own = replace(own, sentinels=drawable(leaf, told))
             _ALTERATIONS[kind](own, leaf, parts(view))
             if kinds[arg.name] == "sorted":
                 parts(view).sort()
@@ -97,12 +103,11 @@ def fitting(problem: Problem) -> list[Alteration]:
     return [kind for kind in _ALTERATIONS if kind not in excluded]
 
 
-def _few(lot: _Lot, arg: Argument, flat: Array) -> None:
-    if flat.size:
-        pool = lot.pools.setdefault(flat.dtype.str, lot.rng.choice(flat, lot.rng.integers(2, 5)))
-        low, high = arg.bounds or (-np.inf, np.inf)
-        if low <= pool.min() and pool.max() <= high:
-            flat[:] = lot.rng.choice(pool, flat.size)
+def _with_sentinels(lot: _Lot, arg: Argument, flat: Array) -> None:
+    if lot.sentinels:
+        chosen = lot.rng.random(flat.size) < (_MANY if lot.is_wild else 1 - _MANY)
+        values = np.array(lot.sentinels).astype(flat.dtype)
+        flat[chosen] = lot.rng.choice(values, np.count_nonzero(chosen))
 
 
 def _scaled(lot: _Lot, arg: Argument, flat: Array, factor: float, half: float) -> None:
@@ -230,11 +235,11 @@ def _bounds(arg: Argument) -> tuple[float, float] | None:
 
 
 TWICE: frozenset[Alteration] = frozenset(
-    {"small", "huge", "huge negative", "outliers", "ends", "whole"}
+    {"sentinels", "small", "huge", "huge negative", "outliers", "ends", "whole"}
 )
 """Alterations of which there are two, by the seed's last bit."""
 _ALTERATIONS: Mapping[Alteration, Callable[[_Lot, Argument, Array], None]] = {
-    "few": _few,
+    "sentinels": _with_sentinels,  # the first: trusted programs are asked as long as there is time
     "small": _small,
     "large": partial(_scaled, factor=1e3, half=10.0),
     "tiny": partial(_scaled, factor=_TINY, half=1.0),

@@ -60,7 +60,7 @@ _STORED = {"bool": "uint8", "char": "int8", "size_t": "uint64"}
 """Type -> its numpy name, where that is another one."""
 _WORDS = (8, 4, 2, 1)
 Alteration = Literal[
-    "few",
+    "sentinels",
     "small",
     "large",
     "tiny",

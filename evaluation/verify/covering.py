@@ -18,11 +18,11 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from regraph_kg.evaluation.problem.expression import holds
 from regraph_kg.evaluation.problem.inputs import factors, variant_of
 from regraph_kg.evaluation.problem.problem import Problem, Sizes
 from regraph_kg.evaluation.rules import Defences
 from regraph_kg.evaluation.verify.reference import Case
+from regraph_kg.evaluation.verify.secret_shapes import is_possible
 
 _ALIGNED = 32
 _TIMED_BYTES = 16 * 2**20
@@ -59,13 +59,7 @@ def _secret(problem: Problem, rng: random.Random) -> Sizes | None:
     declared = problem.sizes.check
     for _ in range(_SECRET_TRIES):
         sizes = {name: _between(rng, [s[name] for s in declared]) for name in problem.sizes.time}
-        keeps = all(holds(relation, sizes) for relation in problem.sizes.require)
-        if (
-            keeps
-            and sizes not in declared
-            and not problem.fault_at(sizes)
-            and problem.is_full(sizes)
-        ):
+        if sizes not in declared and is_possible(problem, sizes):
             return sizes
     return None
 

@@ -27,6 +27,7 @@ from regraph_kg.evaluation.problem.problem import (
     shape_text,
 )
 from regraph_kg.evaluation.problem.rows import rows_of
+from regraph_kg.evaluation.problem.sentinels import restore
 from regraph_kg.evaluation.problem.types import Alteration, is_rounded, wide
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.verify import large_outputs
@@ -196,7 +197,7 @@ class References:
             self._run.release()
 
     def _computed(self, case: Case) -> dict[str, ExpectedOutput]:
-        problem, fill = self._problem, self.fill(case)
+        problem, fill = self._problem, self._kept(case, self.fill(case))
         at = large_outputs.places(problem, case.sizes, case.seed)
         keep = partial(_keep, at, case.seed)
         start = time.perf_counter()
@@ -249,7 +250,7 @@ class References:
         is_many = case.timed and runs > _FEW_CONDITION_RUNS
         if is_many and self._usual.keys() == values.keys():
             runs, largest = _FEW_CONDITION_RUNS, {n: a.copy() for n, a in self._usual.items()}
-        moved = [self._moved(fill, seed) for seed in range(runs)]
+        moved = [self._kept(case, self._moved(fill, seed)) for seed in range(runs)]
         for each in moved:
             moved_values = _columns(self._run.run(case.sizes, each, keep, stays=True))
             self._deviate(largest, values, moved_values)
@@ -288,6 +289,17 @@ class References:
         allowed = np.zeros(shape)
         allowed[: head.shape[0]] = near
         return allowed
+
+    def _kept(self, case: Case, fill: Fill) -> Fill:
+        """The same inputs, in which sentinels are what the code spells, whatever moved them."""
+        if case.alteration != "sentinels":
+            return fill
+
+        def filled(views: Mapping[str, Array]) -> None:
+            fill(views)
+            restore(self._problem, self.given(case), views)
+
+        return filled
 
     def _moved(self, fill: Fill, seed: int) -> Fill:
         """The same inputs, each by a unit of its precision up or down."""

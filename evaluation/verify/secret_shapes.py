@@ -50,7 +50,7 @@ def nearly(problem: Problem, rng: random.Random, share: float) -> Sizes | None:
             for name, extent in timed.items()
         }
         fits = _work(problem, sizes) <= most and problem.nbytes(sizes) <= _MOST_LARGE_BYTES
-        if fits and sizes != timed and _is_possible(problem, sizes):
+        if fits and sizes != timed and is_possible(problem, sizes):
             return sizes
     return None
 
@@ -137,7 +137,7 @@ def _near_power(low: int, high: int, most: int, rng: random.Random) -> int:
 def _fits(problem: Problem, sizes: Sizes, most: int = _MOST_BYTES) -> bool:
     flop = problem.work.flop
     is_quick = flop is None or size_of(flop, sizes) <= _MOST_FLOP
-    return is_quick and problem.nbytes(sizes) <= most and _is_possible(problem, sizes)
+    return is_quick and problem.nbytes(sizes) <= most and is_possible(problem, sizes)
 
 
 def is_meant(problem: Problem, sizes: Sizes) -> bool:
@@ -160,7 +160,8 @@ def _load(problem: Problem, sizes: Sizes) -> float:
     return most / max(outputs * size_of(rule.terms, sizes), 1)
 
 
-def _is_possible(problem: Problem, sizes: Sizes) -> bool:
+def is_possible(problem: Problem, sizes: Sizes) -> bool:
+    """Whether relations hold, arrays fit, and none is empty."""
     if not all(holds(relation, sizes) for relation in problem.sizes.require):
         return False
     return not problem.fault_at(sizes) and problem.is_full(sizes)

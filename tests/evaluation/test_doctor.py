@@ -109,7 +109,6 @@ def test_a_gpu_that_works_is_green(cache: Path, faults: Faults) -> None:
     found = looked_at(Scope(cache), "GPU")
     assert {row.state for row in found.values()} == {"green"}, found
     assert found["driver"].found == "Fake GPU, sm_90, driver 1.0"
-    assert found["driver and toolkit"].found == "driver for CUDA 13.0, toolkit 13.0"
     assert "sm_90" in looked_at(Scope(cache), "compilers")["nvcc"].found
 
 
@@ -131,8 +130,7 @@ def test_the_driver_is_asked_once_which_gpu_there_is(
     ("fault", "name", "says", "remedy"),
     [
         ("smi 1", "driver", "GPU is lost", "reset the GPU"),
-        ("ecc 3", "settings", "3 uncorrected errors", "--gpu-reset"),
-        ("supports 12.4", "driver and toolkit", "driver for CUDA 12.4", "newer driver"),
+        ("ecc 3", "memory", "3 uncorrected errors", "--gpu-reset"),
         ("cudaFree 100", "context", "no CUDA-capable device", "nvidia-smi"),
         ("held 1", "context", "12.0 of 16.0 GiB", "end the other processes"),
     ],
@@ -168,7 +166,7 @@ def test_peaks_are_measured_once_and_not_on_a_busy_machine(
 def test_exploits_are_judged_and_honest_code_beside_them(cache: Path, folder: Path) -> None:
     with exploits(Scope(cache, "openmp"), folder) as played:
         found = {row.name: row for row in rows(played)}
-    assert list(found) == ["all of them compiled", "caught", "missed", "honest serial"]
+    assert list(found) == ["caught", "missed", "honest serial"]
     assert found["caught"].state == "green"
     assert (found["caught"].expected, found["caught"].found) == (
         "crashed or wrong_answer",
@@ -202,17 +200,10 @@ def test_an_exploit_that_does_its_harm_is_red_though_its_outcome_is_right(
     )
 
 
-def test_exploits_are_compiled_at_once_and_those_of_one_problem_judged_together(
-    tmp_path: Path,
-) -> None:
+def test_exploits_of_one_problem_are_judged_together(tmp_path: Path) -> None:
     with exploits(Scope(tmp_path, "openmp")) as played:
-        names = [name for _, name, *_ in played if not name.startswith("honest")][1:]
-        problems = [problem_of(EXPLOITS / "openmp" / f"{name}.cpp") for name in names]
-        assert next(iter(rows(played[:1]))).state == "green"
-        compiled = set((tmp_path / "compiled").iterdir())
-        (caught,) = (check for check in played if check[1] == "writes_after")
-        assert [row.state for row in rows([caught])] == ["green"]
-        assert set((tmp_path / "compiled").iterdir()) == compiled
+        names = [name for _, name, *_ in played if not name.startswith("honest")]
+    problems = [problem_of(EXPLOITS / "openmp" / f"{name}.cpp") for name in names]
     assert problems == sorted(problems)
 
 

@@ -14,6 +14,7 @@ from regraph_kg.evaluation.problem.inputs import generate
 from regraph_kg.evaluation.problem.problem import (
     AbsoluteRule,
     Array,
+    Problem,
     SumRule,
     load_problem,
 )
@@ -128,9 +129,41 @@ def test_integers_without_a_range_hold_the_ends_of_their_type() -> None:
     assert altered(left, sizes, inputs, "ends", 2)["b"].max() == info.max
 
 
-def test_few_values_meet_in_all_arrays_of_a_type() -> None:
-    problem, sizes = problem_named("bump"), {"n": 1000, "k": 7}
-    assert len(set(altered(problem, sizes, generate(problem, sizes, 0, 1), "few", 1)["b"])) <= 4
+def spelling(body: str, **changes: object) -> Problem:
+    """The problem "bump" with other serial code, and its array b changed."""
+    problem = problem_named("bump")
+    args = [a.model_copy(update=changes) if a.name == "b" else a for a in problem.args]
+    head = "#include <climits>\n#define NONE 1000000\nconst int HOLE = -1;\n"
+    code = f'{head}extern "C" void {problem.entry}(const int* b, int* y, int n, int k) {{ {body} }}'
+    return problem.model_copy(update={"args": tuple(args), "serial_code": code})
+
+
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        ("if (b[k] == NONE) return;", 1000000),
+        ("const int v = b[k]; while (v != HOLE) --n;", -1),
+        ("for (const int* p = b; p < b + n; ++p) if (*p >= INT_MAX) return;", 2**31 - 1),
+        ("switch (b[k]) { case 'x': return; }", 120),
+    ],
+)
+def test_what_an_element_is_compared_with_is_drawn_also_beyond_a_range(
+    body: str, value: int
+) -> None:
+    problem, sizes = spelling(body), {"n": 1000, "k": 7}
+    inputs = generate(problem, sizes, 0, 1)
+    few, many = (altered(problem, sizes, inputs, "sentinels", seed)["b"] for seed in (1, 2))
+    assert 100 < np.count_nonzero(few == value) < 300
+    assert 450 < np.count_nonzero(many == value) <= 850
+    is_within = abs(value) <= 1000
+    assert (np.count_nonzero(many == value - 1) > 40) == is_within, "neighbours keep to a range"
+
+
+def test_what_was_made_of_elements_leaves_no_range() -> None:
+    body = "int s = 0; for (int i = 0; i < n; ++i) s += b[i]; if (s * b[0] > NONE) y[0] = s;"
+    problem, sizes = spelling(body), {"n": 1000, "k": 7}
+    inputs = generate(problem, sizes, 0, 1)
+    assert altered(problem, sizes, inputs, "sentinels", 1)["b"].max() <= 1000
 
 
 @pytest.mark.parametrize(

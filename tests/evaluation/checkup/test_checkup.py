@@ -296,10 +296,9 @@ TOP = {
 }
 
 
-def test_code_that_fails_at_the_secret_shape_is_told_of_relations(check: Check) -> None:
+def test_code_that_fails_at_the_secret_shape_needs_a_relation(check: Check) -> None:
     (said,) = told(check(Problem.model_validate(TOP)), "error")
     assert "killed by SIGSEGV" in said
-    assert 'write: require = ["k <= n"] under [sizes]' in said
     related = {**TOP, "sizes": {**TOP["sizes"], "require": ["k <= n"]}}  # type: ignore[dict-item]
     assert check(Problem.model_validate(related)).errors == ()
 
