@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 # ruff: noqa: F405 (what type checkers read is a star import, so that each name is listed once)
 if TYPE_CHECKING:
-    from regraph_kg.api import *  # noqa: F403
+    from regraph_kg.api.names import *  # noqa: F403
 
 __all__ = [
     "BadInput",
@@ -47,9 +47,9 @@ def __getattr__(name: str) -> Any:
     """
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import regraph_kg.api as api  # noqa: PLC0415, PLR0402 (`from` would ask this function for it)
+    import regraph_kg.api.names as names  # noqa: PLC0415, PLR0402 (`from` would ask this function)
 
-    return getattr(api, name)
+    return getattr(names, name)
 
 
 def __dir__() -> list[str]:

@@ -13,15 +13,16 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING
 
+from regraph_kg.cpp import functions
 from regraph_kg.errors import BadInput, ToolError
+from regraph_kg.evaluation.gpu.device import find_gpu, openmp_device
 from regraph_kg.llm.embedder import place
 from regraph_kg.models.graph import Example, KnownFailure, Vector
 from regraph_kg.models.next_steps import NextSteps
-from regraph_kg.models.target import USUAL, Target
+from regraph_kg.models.target import TARGETS, USUAL, Target
 from regraph_kg.models.technique import Technique, by_id, resolve, resolve_pair, start_id
 from regraph_kg.runs.next_steps import Question, next_steps
 from regraph_kg.settings import Settings, read_settings
-from regraph_kg.wiring.judges import open_judge
 from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.sources import code_of
 from regraph_kg.wiring.stores import open_store
@@ -56,10 +57,11 @@ class Graph(AbstractContextManager["Graph"]):
         techniques = self._by_id()
         return techniques[resolve(name, techniques, target)]
 
-    def next(
+    def next(  # noqa: PLR0913 (what a user may ask)
         self,
         code: str | Path,
         *,
+        function: str | None = None,
         after: str | None = None,
         target: Target = USUAL,
         device: str | None = None,
@@ -68,12 +70,16 @@ class Graph(AbstractContextManager["Graph"]):
     ) -> NextSteps:
         """The graph's next steps on `code` (a text, or a file), the most promising first.
 
+        `function`: one of its functions, with those that it calls; None: all of it.
         `after`: technique that was applied last (id, name or alias); None: none yet. `device`:
         whose figures go first; None: this machine's. `limit`: how many techniques, at most;
         `examples`: how many of each, those that began with code most like yours first.
         `BadInput` for a name that is none, and for code without a word in it.
         """
         text = code_of(code)
+        if function is not None:
+            place = code if isinstance(code, Path) else Path("code")
+            text = functions.alone(functions.parsed(place, text.encode()), function)
         if not any(letter.isalnum() for letter in text):
             raise BadInput(f"{code if isinstance(code, Path) else 'code'}: there is no word in it")
         with self._lock:
@@ -145,8 +151,10 @@ class Graph(AbstractContextManager["Graph"]):
         """The device of this machine for a target; "" where it has none."""
         if target not in self._devices:
             self._devices[target] = ""
-            with suppress(ToolError), open_judge(self._settings) as judge:
-                self._devices[target] = judge.device(target)
+            with suppress(ToolError):
+                on_gpu = TARGETS[target].on_gpu
+                name = find_gpu(self._settings.gpu).name if on_gpu else openmp_device()
+                self._devices[target] = name
         return self._devices[target]
 
 

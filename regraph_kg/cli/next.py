@@ -15,6 +15,14 @@ from regraph_kg.wiring.sources import read_source
 def next(  # noqa: PLR0913 (the command's name; its options)
     *,
     code: Annotated[Path, argument("The code as it is now.", metavar="CODE_FILE")],
+    function: Annotated[
+        str | None,
+        option(
+            "One of its functions, with those that it calls; as of regraph problem new.",
+            metavar="NAME",
+            show_default="the whole file",
+        ),
+    ] = None,
     after: Annotated[
         str | None,
         option(
@@ -45,7 +53,13 @@ def next(  # noqa: PLR0913 (the command's name; its options)
     read_source(code)  # a bad file fails before a store starts
     with open_graph() as graph:
         answer = graph.next(
-            code, after=after, target=target, device=device, limit=limit, examples=examples
+            code,
+            function=function,
+            after=after,
+            target=target,
+            device=device,
+            limit=limit,
+            examples=examples,
         )
     if not answered(answer, as_json):
         # strangers wrote the graph's texts: none of them steers the terminal

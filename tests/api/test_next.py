@@ -90,6 +90,43 @@ def test_a_claim_of_a_million_times_moves_nothing(desk: Desk, label: str, judge:
         assert (claimed, claimed["tried"]) == (after[-1], 0)
 
 
+NEST = "for (int i = 0; i < n; ++i) for (int j = 0; j < n; ++j) x[j] += 1;"
+FILE = f"""namespace a {{
+void flat(float* x, int n) {{ for (int i = 0; i < n; ++i) x[i] *= 2; }}
+struct S {{ void deep(float* x, int n) const {{ {NEST} }} }};
+template <class T> void both(T* x, int n) {{ flat(x, n); }}
+template <class T> void both(T* x, long n, S s) {{ s.deep(x, n); }}
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("function", "fits"),
+    [
+        ("flat", False),
+        ("a::S::deep", True),
+        ("both(T*, int)", False),
+        ("a::both(T*, long, S)", True),
+        (None, True),
+    ],
+)
+def test_of_a_file_one_function_is_asked_about_with_those_that_it_calls(
+    desk: Desk, function: str | None, fits: bool
+) -> None:
+    needing(desk, cuda_shared_memory_tiling="nest")
+    fill(desk)
+    words = () if function is None else ("--function", function)
+    found = ask(desk, FILE, *words)["steps"]
+    assert ("cuda/shared-memory-tiling" in [one["technique"] for one in found]) is fits
+
+
+def test_a_function_that_is_not_there_is_one_line(desk: Desk) -> None:
+    (desk.folder / "mine.cpp").write_text(FILE)
+    for name, said in (("nowhere", "it defines a::flat"), ("both", "2 functions fit 'both'")):
+        ended = desk.run("next", "mine.cpp", "--function", name)
+        assert (ended.code, len(ended.err.splitlines())) == (2, 1)
+        assert said in ended.err
+
+
 def test_after_a_technique_other_techniques_follow(desk: Desk) -> None:
     fill(desk)
     found = ask(desk, LOOP, "--after", "memory coalescing")
