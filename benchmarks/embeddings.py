@@ -1,6 +1,6 @@
-"""How well embedding models find names, examples and codes: the built-in one beside others.
+"""How well embeddings find names, examples and codes.
 
-`python -m benchmarks.embeddings [EMBEDDER...]` (as in REGRAPH_EMBEDDER) prints one JSON object.
+`python -m benchmarks.embeddings` prints one JSON object.
 No store is needed: vectors are compared exactly, as on one transition.
 
 Names: each name of corpus/relabel (half "test") looks for its technique among those of its target.
@@ -12,7 +12,6 @@ these steps looks for codes before the same technique in other problems.
 """
 
 import json
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,11 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regraph_kg.ingest.relabel.embedding import Shortlists
-from regraph_kg.llm.embedder import Embedder
+from regraph_kg.llm.ngrams import HashEmbedder
 from regraph_kg.models.technique import Vocabulary, start_id
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.names import open_cascade, read_vocabulary
-from regraph_kg.wiring.open_model import embedder_of
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 QUERIES = Path(__file__).parent / "queries" / "nearest.jsonl"
@@ -81,9 +79,9 @@ def vectors(packed: Sequence[bytes]) -> Vectors:
     return np.stack([np.frombuffer(one, dtype="<f4") for one in packed])
 
 
-def names(embedder: Embedder, vocabulary: Vocabulary) -> dict[str, float]:
+def names(embedder: HashEmbedder, vocabulary: Vocabulary) -> dict[str, float]:
     """Recall of the nearest techniques, and what the nearest one alone would merge."""
-    shortlists = Shortlists([one for one in vocabulary.candidates if not one.review], embedder)
+    shortlists = Shortlists([one for one in vocabulary.candidates if not one.review])
     halves: dict[str, list[tuple[float, bool]]] = {"dev": [], "test": []}
     ranks: list[int] = []
     wanted = 0
@@ -129,7 +127,7 @@ def mean(found: Sequence[tuple[float, float]]) -> dict[str, float]:
     return {"asked": len(found), "recall@5": round(float(recall), 3), "MRR": round(float(mrr), 3)}
 
 
-def examples(embedder: Embedder, known: Sequence[CorpusStep]) -> dict[str, float]:
+def examples(embedder: HashEmbedder, known: Sequence[CorpusStep]) -> dict[str, float]:
     """The labelled queries of the half "test", among the steps that they were labelled for."""
     texts = vectors(embedder.embed([step.text for step in known]))
     asked = [line for line in lines([QUERIES]) if line["split"] == "test"]
@@ -143,7 +141,7 @@ def examples(embedder: Embedder, known: Sequence[CorpusStep]) -> dict[str, float
     return mean(found)
 
 
-def codes(embedder: Embedder, known: Sequence[CorpusStep]) -> dict[str, float]:
+def codes(embedder: HashEmbedder, known: Sequence[CorpusStep]) -> dict[str, float]:
     """What the code before each step finds in other problems: codes before the same technique."""
     texts = vectors(embedder.embed([step.before for step in known]))
     found, chance = [], []
@@ -162,24 +160,22 @@ def codes(embedder: Embedder, known: Sequence[CorpusStep]) -> dict[str, float]:
     return mean(found) | {"recall@5 by chance": round(float(np.mean(chance)), 3)}
 
 
-def main(specs: Sequence[str]) -> None:
+def main() -> None:
     """Measure and print."""
     vocabulary = Vocabulary(read_vocabulary(Settings()))
     labelled = [step for step in steps(vocabulary) if step.ref.startswith(LABELLED)]
-    rows = {}
-    for spec in specs:
-        embedder = embedder_of(Settings(embedder=spec))
-        start = time.perf_counter()
-        embedder.embed([step.text for step in labelled])
-        seconds = time.perf_counter() - start
-        rows[embedder.space.model] = {
-            "names": names(embedder, vocabulary),
-            "examples": examples(embedder, labelled),
-            "codes": codes(embedder, labelled),
-            "ms a text": round(1000 * seconds / len(labelled), 2),
-        }
-    print(json.dumps(rows, indent=1))
+    embedder = HashEmbedder()
+    start = time.perf_counter()
+    embedder.embed([step.text for step in labelled])
+    seconds = time.perf_counter() - start
+    figures = {
+        "names": names(embedder, vocabulary),
+        "examples": examples(embedder, labelled),
+        "codes": codes(embedder, labelled),
+        "ms a text": round(1000 * seconds / len(labelled), 2),
+    }
+    print(json.dumps({embedder.space.model: figures}, indent=1))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["hash"])
+    main()

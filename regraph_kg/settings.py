@@ -71,8 +71,6 @@ class Settings(BaseModel):
     """Its key; goes only to an address from where it comes from itself."""
     batch_model: str = Field(default="model", min_length=1)
     """Whom the requests of "batch:FOLDER" are for: a name that the endpoint knows."""
-    embedder: str | None = None
-    """"hash" or "ollama:NAME"; None = as the graph's, or "hash"."""
     model_timeout_seconds: float = Field(default=600, gt=0)
     """Longest silence of a model's server."""
     model_temperature: float = Field(default=0.7, ge=0, le=2)

@@ -21,7 +21,7 @@ from regraph_kg.models.target import Target
 
 if TYPE_CHECKING:
     from regraph_kg.backends.store import GraphStore
-    from regraph_kg.llm.embedder import Embedder
+    from regraph_kg.llm.ngrams import HashEmbedder
 
 T = TypeVar("T")
 
@@ -41,7 +41,7 @@ class GraphReader:
         open_store: Callable[[], "GraphStore"],
         device: str,
         excluded: str | None,
-        open_embedder: "Callable[[EmbeddingSpace], Embedder] | None" = None,
+        open_embedder: "Callable[[EmbeddingSpace], HashEmbedder] | None" = None,
         kind: str = "",
     ) -> None:
         """`open_store` is called when the first question comes.
@@ -49,7 +49,7 @@ class GraphReader:
         `open_embedder` opens the embedder of the graph's space. Codes of `kind` are like its own.
         """
         self._open_embedder = open_embedder
-        self._embedder: Embedder | None = None
+        self._embedder: HashEmbedder | None = None
         self._open = open_store
         self._device, self._excluded, self._kind = device, excluded, kind
         self._store: GraphStore | None = None

@@ -11,7 +11,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from regraph_kg.llm.embedder import Embedder
 from regraph_kg.llm.ngrams import HashEmbedder
 from regraph_kg.models.graph import Relabelled, RelabelStage
 from regraph_kg.models.target import Target
@@ -45,9 +44,8 @@ class Shortlist:
 class Shortlists:
     """The candidates of every label, within its target."""
 
-    def __init__(self, techniques: Sequence[Technique], embedder: Embedder | None = None) -> None:
-        """Rank `techniques`; without an embedder by the built-in one."""
-        self.embedder = embedder or HashEmbedder()
+    def __init__(self, techniques: Sequence[Technique]) -> None:
+        """Rank `techniques`."""
         self._labels: dict[str, np.ndarray] = {}
         self._texts: dict[Target, tuple[list[Technique], np.ndarray]] = {}
         for target in sorted({technique.target for technique in techniques}):
@@ -58,7 +56,7 @@ class Shortlists:
                 for text in (technique.name, *technique.aliases, technique.definition)
                 if technique.target == target and text
             ]
-            vectors = vectors_of([text for _, text in rows], self.embedder)
+            vectors = vectors_of([text for _, text in rows])
             self._texts[target] = [technique for technique, _ in rows], vectors
 
     def nearest(self, label: str, target: Target) -> Shortlist:
@@ -77,24 +75,25 @@ class Shortlists:
     def prepare(self, labels: Iterable[str]) -> None:
         """Embed many labels at once, which is what embedders are fast at."""
         missing = [label for label in dict.fromkeys(labels) if label not in self._labels]
-        self._labels.update(zip(missing, vectors_of(missing, self.embedder), strict=True))
+        self._labels.update(zip(missing, vectors_of(missing), strict=True))
 
 
-def vectors_of(texts: Sequence[str], embedder: Embedder) -> np.ndarray:
+def vectors_of(texts: Sequence[str]) -> np.ndarray:
     """The texts' unit vectors, one a row."""
+    embedder = HashEmbedder()
     packed = embedder.embed(texts) if texts else []
     shape = (len(texts), embedder.space.dimension)
     return np.frombuffer(b"".join(packed), dtype="<f4").reshape(shape)
 
 
-def alike_parts(texts: Sequence[str], most: int, embedder: Embedder) -> list[list[int]]:
+def alike_parts(texts: Sequence[str], most: int) -> list[list[int]]:
     """The numbers of `texts` in equal parts of `most` at most, those of a part alike.
 
     Texts are chained, each with the nearest of those that are left, and the chain is cut.
     """
     chain = list(range(len(texts)))
     if len(texts) > most:
-        vectors = vectors_of(texts, embedder)
+        vectors = vectors_of(texts)
         chain, rest = [0], set(chain[1:])
         while rest:
             # Rounded: a machine's last digit must not change the order. Of equals the first.

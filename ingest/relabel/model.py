@@ -23,7 +23,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints, ValidationError
 
 from regraph_kg.ingest.relabel.aliases import LONGEST_NOTE, LabelVerdict, NameUse, new_technique
-from regraph_kg.ingest.relabel.embedding import Shortlist, Shortlists, alike_parts
+from regraph_kg.ingest.relabel.embedding import Shortlist, alike_parts
 from regraph_kg.ingest.relabel.lexical import addresses, stems
 from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.base import Frozen
@@ -85,12 +85,9 @@ class _Group:
 class Sorter:
     """See the module; `vocabulary` says which names are taken."""
 
-    def __init__(
-        self, model: LanguageModel, vocabulary: Vocabulary, shortlists: Shortlists
-    ) -> None:
+    def __init__(self, model: LanguageModel, vocabulary: Vocabulary) -> None:
         self._model = model
         self._vocabulary = vocabulary
-        self._embedder = shortlists.embedder
 
     def batches(self, names: Iterable[UnknownName]) -> list[list[UnknownName]]:
         """The names of each prompt; those that steer stand apart, where they harm no others."""
@@ -101,7 +98,7 @@ class Sorter:
             # Alike names in one prompt: only names that are seen together can be put together.
             uses = [(name.label, name.use) for name in alike]
             texts = [f"{label}. {use.reasoning} {use.detail} {use.diff}" for label, use in uses]
-            near = alike_parts(texts, MOST_NAMES, self._embedder)
+            near = alike_parts(texts, MOST_NAMES)
             parts += [[alike[number] for number in part] for part in near]
         # One name and nothing that it could mean: there is nothing to ask.
         return [part for part in parts if len(part) > 1 or _known(part)]

@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING
 from regraph_kg.cpp import functions
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.gpu.device import find_gpu, openmp_device
-from regraph_kg.llm.embedder import place
+from regraph_kg.llm.ngrams import place
 from regraph_kg.models.graph import Example, KnownFailure, Vector
 from regraph_kg.models.next_steps import NextSteps
 from regraph_kg.models.target import TARGETS, USUAL, Target
 from regraph_kg.models.technique import Technique, by_id, resolve, resolve_pair, start_id
 from regraph_kg.runs.next_steps import Question, next_steps
 from regraph_kg.settings import Settings, read_settings
-from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.sources import code_of
 from regraph_kg.wiring.stores import open_store
 
@@ -143,9 +142,7 @@ class Graph(AbstractContextManager["Graph"]):
     def _place(self, code: str) -> Vector | None:
         """The embedding of a code in the graph's space; None where the graph has none."""
         space = self._store.embedding_space()
-        if space is None:
-            return None
-        return place(code, "code", embedder_of(self._settings, space))
+        return None if space is None else place(code, "code", space)
 
     def _device(self, target: Target) -> str:
         """The device of this machine for a target; "" where it has none."""

@@ -86,8 +86,8 @@ def floats(packed: bytes) -> list[float]:
 def space_mismatch(graph_space: EmbeddingSpace, other_space: EmbeddingSpace) -> BadInput:
     """The error for a vector of another space than the graph's."""
     return BadInput(
-        f"the graph holds embeddings {graph_space.difference(other_space)}: name its embedder"
-        " (REGRAPH_EMBEDDER), or change the graph with regraph graph embed"
+        f"the graph holds embeddings {graph_space.difference(other_space)}: make them"
+        " anew with regraph graph embed"
     )
 
 

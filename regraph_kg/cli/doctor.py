@@ -20,7 +20,7 @@ from regraph_kg.llm.by_file import batch_status
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.target import Target
 from regraph_kg.settings import Settings, read_settings
-from regraph_kg.wiring.open_model import any_model, embedder_of
+from regraph_kg.wiring.open_model import any_model
 from regraph_kg.wiring.shipped import corpus_folder
 from regraph_kg.wiring.stores import open_store
 
@@ -75,11 +75,9 @@ def _print(rows: Sequence[CheckRow]) -> None:
 @contextmanager
 def examination(settings: Settings, scope: Scope) -> Iterator[tuple[Check, ...]]:
     """Every check in the order of the table; exploits come last and are judged lazily."""
-    embedder = f"embedder {settings.embedder or 'hash'}"
     parts = (
         Check("graph", "store", partial(_store, settings), "see REGRAPH_STORE"),
         Check("models", f"model {settings.model}", partial(_model, settings), "set REGRAPH_CORPUS"),
-        Check("models", embedder, partial(_embedder, settings)),
     )
     with exploits(scope) as played:
         yield (*checks(scope), *parts, *played)
@@ -107,13 +105,6 @@ def _model(settings: Settings) -> Found:
     status = batch_status(Path(spec.name))
     failed = f" ({status.failed} failed: {status.failure})" if status.failed else ""
     return True, f"by file: {status.pending} prompts wait{failed}, {status.answered} are answered"
-
-
-def _embedder(settings: Settings) -> Found:
-    if settings.embedder is None or settings.embedder == "hash":
-        return True, "built in; no server is asked"
-    opened = embedder_of(_with_short_timeout(settings))
-    return True, f"{opened.space.model}, {opened.space.dimension} dimensions"
 
 
 def _with_short_timeout(settings: Settings) -> Settings:

@@ -11,13 +11,12 @@ import typer
 from regraph_kg.cli.parameters import Json, answered, argument, option
 from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.errors import BadInput
-from regraph_kg.llm.embedder import place
+from regraph_kg.llm.ngrams import place
 from regraph_kg.models.graph import Example
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import by_id, resolve_pair
 from regraph_kg.models.text import times
 from regraph_kg.settings import read_settings
-from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.sources import read_source
 from regraph_kg.wiring.stores import open_store
 
@@ -71,8 +70,8 @@ def examples(  # noqa: PLR0913 (a command's options)
     pair, vector = None, None
     with closing(open_store(settings)) as store:
         if text is not None:
-            embedder = embedder_of(settings, store.embedding_space())
-            vector = place(text, "text" if code is None else "code", embedder)
+            space = store.embedding_space()
+            vector = place(text, "text" if code is None else "code", space)
         if source is not None and technique is not None:
             pair = resolve_pair(source, technique, by_id(store.techniques()), target)
             found = store.examples(*pair, device=device, limit=limit, near=vector)

@@ -13,9 +13,9 @@ from regraph_kg.cli.parameters import Json, answered, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.cli.tables import one_line, print_rows
 from regraph_kg.errors import BadInput, file_errors
+from regraph_kg.llm.ngrams import HashEmbedder
 from regraph_kg.runs.ingest import embedding
 from regraph_kg.settings import read_settings
-from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.stores import open_reader, open_store, write_browser_pack
 
 app = typer.Typer(no_args_is_help=True)
@@ -82,28 +82,14 @@ def _cell(value: JsonValue) -> str:
 
 
 @app.command()
-def embed(
-    *,
-    embedder: Annotated[
-        str | None,
-        option(
-            "Whose embeddings the graph is to have.",
-            metavar="hash|ollama:NAME",
-            show_default="REGRAPH_EMBEDDER, else as they are",
-        ),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Give embeddings to examples without; change the embedder.
+def embed(*, as_json: Json = False) -> None:
+    """Give embeddings to examples without.
 
-    Another embedder's vectors are cleared first: until all new ones are there, examples --near
-    finds fewer. It may be stopped, killed or interrupted, and is simply run again.
+    Vectors that an older version made are cleared first: until all new ones are there, examples
+    --near finds fewer. It may be stopped, killed or interrupted, and is simply run again.
     """
-    settings = read_settings(embedder=embedder)
-    with closing(open_store(settings)) as store:
-        # the graph's own embedder keeps all vectors that are there
-        space = None if settings.embedder else store.embedding_space()
-        chosen = embedder_of(settings, space)
+    with closing(open_store(read_settings())) as store:
+        chosen = HashEmbedder()
         watch(embedding(store.embed(chosen.space, chosen.embed, change=True)))
     if not answered(chosen.space, as_json):
         typer.echo(

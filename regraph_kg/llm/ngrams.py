@@ -1,6 +1,6 @@
-"""The built-in embedder, of hashed words and parts of words, and helpers of all embedders.
+"""The embedder: a text becomes a unit vector of hashed words and parts of words.
 
-Not here: embedders that ask a model (embedder.py).
+Not here: which vectors a graph has, and how the nearest ones are found (backends/vectors.py).
 """
 
 import math
@@ -11,11 +11,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from regraph_kg.models.graph import EmbeddingSpace
+from regraph_kg.errors import BadInput
+from regraph_kg.models.graph import EmbeddedKind, EmbeddingSpace, Vector
 
 HASHED = EmbeddingSpace("hash-ngrams-2", 384)
 """The built-in space. Other hashing, other name: stored vectors are compared with new ones."""
-AT_ONCE = 64  # texts worked on, or sent to a server, in one go
+AT_ONCE = 64  # texts worked on in one go
 CHARACTERS_AT_ONCE = 32_768
 SHORTEST, LONGEST = 4, 5  # characters in an n-gram
 WORD_WEIGHT = 8  # a word's stem counts as so many n-grams (docs/embeddings.md has what was tried)
@@ -46,8 +47,28 @@ class HashEmbedder:
     space = HASHED
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """See `Embedder`. The more texts at once, the less each costs."""
+        """A unit vector for each text that may be found: little-endian float32, packed.
+
+        A text without any letter or digit is the first axis. The more texts at once, the less each
+        costs.
+        """
         return [vector for batch in batches(texts) for vector in packed(_hashed(batch))]
+
+
+def embedder_of(space: EmbeddingSpace | None) -> HashEmbedder:
+    """The embedder of a graph of `space`; `BadInput` where its vectors are of another one."""
+    if space is not None and space != HASHED:
+        raise BadInput(
+            f"the graph holds embeddings {space.difference(HASHED)}: make them anew with"
+            " regraph graph embed"
+        )
+    return HashEmbedder()
+
+
+def place(text: str, kind: EmbeddedKind, space: EmbeddingSpace | None) -> Vector:
+    """The vector of `text` as a query among texts, or codes, of a graph of `space`."""
+    embedder = embedder_of(space)
+    return Vector(embedder.space, embedder.embed([text])[0], kind)
 
 
 def batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -1,4 +1,4 @@
-"""OllamaModel: a model behind an Ollama server, and the server itself, which embeds too.
+"""OllamaModel: a model behind an Ollama server, and the server itself.
 
 Covers what a local server does in silence: cut a prompt, cut an answer, clamp a window, think
 unasked.
@@ -6,7 +6,7 @@ unasked.
 
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 
@@ -54,13 +54,10 @@ class OllamaServer:
     ceiling: int  # tokens that the model holds
     goes_on: bool  # whether the model's template goes on from an answer that is begun
 
-    def __init__(
-        self, url: str, model: str, options: AskOptions, sends: str = "the prompt"
-    ) -> None:
-        """Nothing is asked yet; `sends` is what a message calls a text that may not fit."""
+    def __init__(self, url: str, model: str, options: AskOptions) -> None:
+        """Nothing is asked yet."""
         self.model = model
         self.connection = Connection(KIND, url, options)
-        self._sends = sends
         self._client = _Client(self.connection.place, **self.connection.client_options())
 
     @contextmanager
@@ -104,14 +101,6 @@ class OllamaServer:
         # the whole answer at once: a half one is of no use to a search
         return self.connection.patiently(lambda: self._client.ask(body))
 
-    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """A vector for each text, none of them cut; waits as `chat` does. Raises `Refused`."""
-        # an embedding of a long ingest must not end it where the server is only restarted
-        answer = self.connection.patiently(
-            lambda: self._client.embed(self.model, texts, truncate=False, keep_alive=KEEP_ALIVE)
-        )
-        return answer.embeddings
-
     def _refusal(self, refused: Refused, message: str) -> ModelError:
         match refused.status:
             case HTTPStatus.NOT_FOUND:
@@ -121,7 +110,7 @@ class OllamaServer:
                 )
             case HTTPStatus.BAD_REQUEST:
                 return ModelError(
-                    f"{self._sends} does not fit {self.model}, which holds {self.ceiling} tokens"
+                    f"the prompt does not fit {self.model}, which holds {self.ceiling} tokens"
                     f" ({message}): shorten it or use another model"
                 )
         return self.connection.failed(self.model, refused, message)

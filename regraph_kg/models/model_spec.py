@@ -1,6 +1,6 @@
 """The name of a language model, as a user gives it and as a trace records it.
 
-Not here: how a model is opened (wiring/open_model.py); embedders (llm/embedder.py).
+Not here: how a model is opened (wiring/open_model.py).
 """
 
 from dataclasses import dataclass

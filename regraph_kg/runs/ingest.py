@@ -8,17 +8,18 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from regraph_kg import atomic
-from regraph_kg.errors import BadInput, Environment, ModelError, RegraphError, file_errors
+from regraph_kg.errors import BadInput, Environment, RegraphError, file_errors
 from regraph_kg.ingest import foreign, pipeline
 from regraph_kg.ingest.cascade import Cascade, CodeReader
 from regraph_kg.ingest.read import Accepted, Rejected, read, read_file, split
 from regraph_kg.ingest.relabel.aliases import Label, NameUse, uses_of
+from regraph_kg.llm.ngrams import embedder_of
 from regraph_kg.models.graph import EmbeddingProgress, Relabelled, RelabelLevel
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
@@ -26,7 +27,6 @@ from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.search.fit.applied import deed
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.names import open_cascade, read_vocabulary
-from regraph_kg.wiring.open_model import embedder_of
 from regraph_kg.wiring.shipped import starter_files
 from regraph_kg.wiring.stores import open_store
 
@@ -110,11 +110,6 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
     files = yield from _readable(source)
     with closing(open_store(settings)) as store:
         cascade = yield from _cascade(settings, source, files, store)
-        if settings.embedder:
-            # another embedder than the graph's is refused now; an unreachable one stops no ingest,
-            # and `embed_new` tells of it at the end
-            with suppress(ModelError):
-                embedder_of(settings, store.embedding_space())
         store.add_techniques(cascade.vocabulary.curated)
         done, total = 0, sum(file.stat().st_size for file in files)
         for file in files:
@@ -173,7 +168,7 @@ def embed_new(settings: Settings) -> Story[None]:
     """
     try:
         with closing(open_store(settings)) as store:
-            embedder = embedder_of(settings, store.embedding_space())
+            embedder = embedder_of(store.embedding_space())
             yield from embedding(store.embed(embedder.space, embedder.embed))
     except RegraphError as error:
         message = f"warning: some examples have no embedding: {error}"

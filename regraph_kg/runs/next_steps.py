@@ -4,7 +4,7 @@
 
 The offers of a search (search/successors.py), ranked by what the graph foretells of them
 (search/beliefs.py): what fits before what may fit, techniques in the code last. Not here: the
-code's place among embeddings (llm/embedder.py).
+code's place among embeddings (llm/ngrams.py).
 """
 
 import math

@@ -14,7 +14,7 @@ from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.open_model import any_model, embedder_of
+from regraph_kg.wiring.open_model import any_model
 from regraph_kg.wiring.shipped import corpus_folder
 
 
@@ -55,6 +55,6 @@ def open_cascade(
     lexical = LexicalRule(named)
     if level == "lexical":
         return Cascade(vocabulary, lexical, Shortlists(named))
-    shortlists = Shortlists(vocabulary.candidates, embedder_of(settings))
+    shortlists = Shortlists(vocabulary.candidates)
     model = model or any_model(settings, ModelSpec.parse(settings.model))
-    return Cascade(vocabulary, lexical, shortlists, Sorter(model, vocabulary, shortlists))
+    return Cascade(vocabulary, lexical, shortlists, Sorter(model, vocabulary))

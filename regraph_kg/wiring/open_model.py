@@ -1,4 +1,4 @@
-"""Language models and embedders by their specification.
+"""Language models by their specification.
 
 A client is loaded with the model that needs it: the package `ollama` alone takes 0.4 s.
 """
@@ -7,11 +7,8 @@ from pathlib import Path
 
 from regraph_kg.errors import BadInput
 from regraph_kg.llm.by_file import BatchModel
-from regraph_kg.llm.embedder import Embedder, OllamaEmbedder, spec_of
 from regraph_kg.llm.model import AskOptions, LanguageModel
-from regraph_kg.llm.ngrams import HashEmbedder
 from regraph_kg.llm.scripted import ScriptedModel
-from regraph_kg.models.graph import EmbeddingSpace
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.target import Target
 from regraph_kg.settings import Settings
@@ -45,31 +42,6 @@ def any_model(settings: Settings, spec: ModelSpec) -> LanguageModel:
         f"model {spec}: no answers to such prompts are recorded; give --model ollama:NAME,"
         " openai:NAME or batch:FOLDER"
     )
-
-
-def embedder_of(settings: Settings, space: EmbeddingSpace | None = None) -> Embedder:
-    """The embedder of these settings; where they name none, that of `space`, a graph's.
-
-    Raises `BadInput` for an embedder of another space than `space`.
-    """
-    unset = "hash" if space is None else spec_of(space)
-    spec = settings.embedder or unset
-    kind, _, name = spec.partition(":")
-    opened: Embedder
-    if spec == "hash":
-        opened = HashEmbedder()
-    elif kind == "ollama" and name:
-        opened = OllamaEmbedder(settings.ollama_url, name, _options(settings))
-    else:
-        raise BadInput(f'embedder {spec!r}: know "hash" and "ollama:NAME" (REGRAPH_EMBEDDER)')
-    if space is not None and opened.space != space:
-        named = spec_of(opened.space)
-        remedy = "" if named == unset else f"set REGRAPH_EMBEDDER={unset}, or "
-        raise BadInput(
-            f"the graph holds embeddings {space.difference(opened.space)}: {remedy}change the"
-            f" graph with regraph graph embed --embedder {named}"
-        )
-    return opened
 
 
 def _options(settings: Settings) -> AskOptions:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from regraph_kg.cpp.kinds import kind_of
 from regraph_kg.errors import AnswersPending
 from regraph_kg.llm.model import LanguageModel
+from regraph_kg.llm.ngrams import embedder_of
 from regraph_kg.models.evaluation import code_hash
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.run import RunHeader, SearchChoice, Task
@@ -23,7 +24,7 @@ from regraph_kg.search.world import World
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.judges import open_judges
 from regraph_kg.wiring.key import trace_key
-from regraph_kg.wiring.open_model import any_model, embedder_of, language_model
+from regraph_kg.wiring.open_model import any_model, language_model
 from regraph_kg.wiring.problems import good_problem, task_of
 from regraph_kg.wiring.stores import open_store
 
@@ -146,7 +147,7 @@ def _reading(
         lambda: open_store(settings, retry_seconds=2.0),
         header.device,
         header.excluded,
-        lambda space: embedder_of(settings, space),
+        embedder_of,
         kind_of(task.serial, task.entry),
     )
     world = World(

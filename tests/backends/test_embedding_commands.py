@@ -1,7 +1,7 @@
 """Embeddings as they are typed: ingest, examples --near, graph embed."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,6 @@ import pytest
 
 from regraph_kg.settings import Settings
 from tests.in_process import typed
-from tests.llm.fake_ollama import FakeOllama
 from tests.stores import cypher
 
 pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
@@ -40,7 +39,6 @@ class Command:
 def regraph(store_env: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> Command:
     for name, value in store_env.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.delenv("REGRAPH_EMBEDDER", raising=False)
     monkeypatch.setenv("REGRAPH_CORPUS", str(ROOT / "corpus"))
     return Command()
 
@@ -85,26 +83,14 @@ def test_bad_options_are_one_line(words: list[str], regraph: Command) -> None:
     assert regraph("examples", *words, code=2).count("\n") == 1
 
 
-@pytest.fixture
-def fake() -> Iterator[FakeOllama]:
-    with FakeOllama() as server:
-        yield server
-
-
-def test_a_model_that_fails_costs_embeddings_alone_and_another_can_take_its_place(
-    regraph: Command, fake: FakeOllama, monkeypatch: pytest.MonkeyPatch, store_settings: Settings
+def test_vectors_of_another_space_are_refused_until_they_are_made_anew(
+    grown: Command, store_settings: Settings
 ) -> None:
-    monkeypatch.setenv("REGRAPH_EMBEDDER", "ollama:tiny")
-    monkeypatch.setenv("REGRAPH_OLLAMA_URL", fake.url)
-    fake.faults = ["", "404 no luck"]
-    regraph("ingest", str(TRAJECTORIES[0]))
-    assert "regraph graph embed" in regraph.aside
-    assert json.loads(regraph("graph", "stats", "--json"))["trajectories"] > 0
-    assert _sizes(store_settings) == {None}
-    regraph("graph", "embed")
-    assert _sizes(store_settings) == {16}
-    regraph("graph", "embed", "--embedder", "hash")
+    cypher(store_settings, "MATCH (m:Meta) SET m.embedding_model = 'hash-ngrams-1'")
+    assert "regraph graph embed" in grown("examples", "--near", TILES, code=2)
+    grown("graph", "embed")
     assert _sizes(store_settings) == {384}
+    assert grown.examples("--near", TILES, "-k", "1")
 
 
 def _sizes(settings: Settings) -> set[object]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regraph_kg.backends.store import GraphStore
-from regraph_kg.llm.embedder import Embedder
+from regraph_kg.llm.ngrams import HashEmbedder
 from regraph_kg.models.graph import (
     EmbeddedKind,
     EmbeddingProgress,
@@ -61,7 +61,7 @@ def reasoned(path: str, reasonings: Sequence[str], **fields: object) -> MergePla
     return plan(path, steps=steps, **fields)  # type: ignore[arg-type]
 
 
-def embed(store: GraphStore, embedder: Embedder) -> list[EmbeddingProgress]:
+def embed(store: GraphStore, embedder: "Table | HashEmbedder") -> list[EmbeddingProgress]:
     return list(store.embed(embedder.space, embedder.embed))
 
 

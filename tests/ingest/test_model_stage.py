@@ -58,7 +58,7 @@ def settled(
     model: Speaks, names: Sequence[str], vocabulary: Vocabulary = EMPTY
 ) -> Mapping[str, LabelVerdict]:
     shortlists = Shortlists(vocabulary.candidates)
-    cascade = Cascade(vocabulary, None, shortlists, Sorter(model, vocabulary, shortlists))
+    cascade = Cascade(vocabulary, None, shortlists, Sorter(model, vocabulary))
     uses = {("cuda", name): NameUse(1, f"why {name}", "what") for name in names}
     return {one.relabelled.label: one for one in cascade.settle(uses)}  # type: ignore[arg-type]
 

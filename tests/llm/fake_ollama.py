@@ -42,8 +42,6 @@ class FakeOllama:
     version: str = "0.23.2"
     models: dict[str, FakeModel] = field(default_factory=lambda: dict(MODELS))
     chats: list[dict[str, Any]] = field(default_factory=list)  # the body of every /api/chat so far
-    embeds: list[dict[str, Any]] = field(default_factory=list)
-    """The body of every /api/embed so far."""
     faults: list[str | bytes] = field(default_factory=list)
     """What goes wrong next, one a request: "die", "hang" (until the client goes), "half" (of a
     body, then the end), "half, hang", or a body to answer with ("<status> <body>")."""
@@ -114,13 +112,6 @@ class FakeOllama:
         ]
         return {"object": "list", "data": models or None}
 
-    def embedded(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        """Unit vectors that a text decides; "" has none."""
-        texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
-        if max(map(len, texts), default=0) > self.models[body["model"]].context:
-            return 400, {"error": "the input length exceeds the context length"}
-        return 200, {"embeddings": [_direction(text) for text in texts if text]}
-
     def answer(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         """Status and body for a chat; the caller takes the time that the tokens cost."""
         model, options = self.models[body["model"]], body.get("options", {})
@@ -179,13 +170,6 @@ def _completion(fake: FakeOllama, body: dict[str, Any]) -> tuple[int, dict[str, 
         "choices": [choice],
         "usage": usage,
     }
-
-
-def _direction(text: str) -> list[float]:
-    random = Random(text)
-    values = [random.gauss() for _ in range(16)]
-    size = sum(value * value for value in values) ** 0.5
-    return [value / size for value in values]
 
 
 def _generated(model: FakeModel, body: dict[str, Any], room: int) -> tuple[str, str]:
@@ -264,17 +248,10 @@ class Handler(BaseHTTPRequestHandler):
             self._send(404, {"error": f"model '{name}' not found"})
         elif self.path == "/api/show":
             self._send(200, fake.show(name))
-        elif self.path == "/api/embed":
-            self._embed(fake, body)
         elif self.path == "/api/chat":
             self._chat(fake, body)
         else:
             self._send_text(404, "404 page not found")
-
-    def _embed(self, fake: FakeOllama, body: dict[str, Any]) -> None:
-        fake.embeds.append(body)
-        if not self._failed(fake):
-            self._send(*fake.embedded(body))
 
     def _failed(self, fake: FakeOllama) -> bool:
         """Whether this was to go wrong, and did."""
