@@ -49,5 +49,5 @@ test -e "doctor-$cores.log" || judge regraph doctor > "doctor-$cores.log" 2>&1 |
 test -e "$into/results.json" || ! test -e "$file" || cp "$file" "$into/results.json"
 for _ in $(seq 120); do grep -q serving "$log" && break; sleep 1; done
 judge timeout --foreground --signal INT "${MINUTES:-0}m" \
-  regraph bench --model "openai:$name" --parallel "${PARALLEL:-24}" "${options[@]}" --into "$into" || test $? -ge 4
+  python -m benchmarks.bench --model "openai:$name" --parallel "${PARALLEL:-24}" "${options[@]}" --into "$into" || test $? -ge 4
 cd "$folder" && python3 keep.py "$work/$into/results.json" "$file"

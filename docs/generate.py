@@ -19,8 +19,6 @@ from typing import Any
 from typer.cli import get_docs_for_click
 from typer.main import get_command
 
-from regraph_kg.bench.results import read as read_results
-from regraph_kg.bench.tables import BenchSection, sections
 from regraph_kg.cli.app import COMMANDS, app, loaded
 from regraph_kg.cli.docs import trajectory_schema
 from regraph_kg.models.method import MethodSettings
@@ -29,6 +27,11 @@ from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.settings import Settings, setting_names, variable
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # benchmarks/ is no part of the installed program
+
+from benchmarks.bench.results import read as read_results  # noqa: E402
+from benchmarks.bench.tables import BenchSection, sections  # noqa: E402
+
 METHODS_PAGE = ROOT / "docs" / "methods.md"
 """Generated in part: between its marks."""
 ARCHITECTURE = ROOT / "docs" / "dev" / "architecture.md"
@@ -40,7 +43,7 @@ RESULTS = ROOT / "docs" / "results.md"
 """Generated in part, too; benchmarks/document.py writes another part."""
 BENCHES = "<!-- begin: docs/generate.py, from docs/results/*.json -->"
 SHOWN = ("arm", "problems", "calls", "solved", "speedup", "pass@1")
-"""Columns of a bench's arms; `regraph bench --from FILE` shows all tables."""
+"""Columns of a bench's arms; `python -m benchmarks.bench --from FILE` shows all tables."""
 OLDER = {
     f"shipped-{name}-qwen2.5-coder-{size}b" for name in ("cuda", "openmp") for size in (0.5, 1.5)
 }

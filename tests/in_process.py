@@ -10,8 +10,9 @@ from subprocess import CompletedProcess
 from typing import Any, NamedTuple
 
 import pytest
+import typer
 
-from regraph_kg.cli.app import main
+from regraph_kg.cli.app import app, main
 
 
 class Ended(NamedTuple):
@@ -25,13 +26,13 @@ class Ended(NamedTuple):
         return json.loads(self.out)
 
 
-def typed(*words: str | Path) -> Ended:
-    """`regraph WORDS` where this process is, with its environment."""
+def typed(*words: str | Path, commands: typer.Typer = app) -> Ended:
+    """`regraph WORDS`, or other commands, where this process is, with its environment."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         patch.setattr(sys, "argv", ["regraph", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
-            main()
+            main(commands)
     said = (stream.buffer.getvalue().decode() for stream in (out, err))
     return Ended(int(ended.value.code or 0), *said)
 

@@ -30,7 +30,6 @@ COMMANDS = {
     "techniques": "Look at the techniques.",
     "doctor": "Check this machine: compilers, GPU, sandbox, store and models.",
     "mcp": "Serve the graph and the judge to coding agents.",
-    "bench": "Compare methods at equal budgets.",
     "collect": "Collect new trajectories from models.",
     "docs": "Read a document, or the settings in force.",
 }
@@ -47,6 +46,8 @@ class _Commands(typer.core.TyperGroup):
         }
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args[:1] == ["bench"]:
+            raise BadInput("bench: in a checkout of regraph-kg, python -m benchmarks.bench")
         name, listed, words = super().resolve_command(ctx, args)
         return name, loaded(name) if name and listed else listed, words
 
@@ -105,11 +106,11 @@ def _root(
     """Options of every command."""
 
 
-def main() -> None:
+def main(commands: typer.Typer = app) -> None:
     """Entry point of the `regraph` script: every ending gets a documented exit code."""
     words = [word for word in sys.argv[1:] if word != DEBUG]  # --debug may stand anywhere
     try:
-        code = app(words, standalone_mode=False)
+        code = commands(words, standalone_mode=False)
     except RegraphError as error:
         _end(error)
     except typer.TyperException as error:

@@ -49,7 +49,7 @@ class Task:
 
 
 GraphShown = Literal["whole", "shuffled-statistics", "none"]
-"""The graph that a search sees; all but "whole" are controls (regraph_kg/bench/null_graphs.py)."""
+"""The graph that a search sees; all but "whole" are controls (benchmarks/bench/null_graphs.py)."""
 FinalGrade = Literal["full", "screening"]
 """The final measurement: in fresh workers, or as in the search (quick, less certain)."""
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from regraph_kg.models.bench import BenchAnswer, BenchProblem, BenchResults, BenchRun
+from benchmarks.bench.record import BenchAnswer, BenchProblem, BenchResults, BenchRun
 from regraph_kg.models.evaluation import Interval
 from regraph_kg.models.run import Cost
 from regraph_kg.models.target import Target
@@ -49,7 +49,7 @@ def bench_results(*runs: BenchRun, calls: int = 5, suite: str = "shipped") -> Be
     return BenchResults(
         created="2026-11-25T00:00:00Z",
         version="0.1.0",
-        command="regraph bench",
+        command="python -m benchmarks.bench",
         suite=suite,
         model="ollama:small",
         calls=calls,

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from regraph_kg.bench.run import read_answers
-from regraph_kg.models.bench import KINDS, AnswerKind, BenchAnswer
+from benchmarks.bench.record import KINDS, AnswerKind, BenchAnswer
+from benchmarks.bench.run import read_answers
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.search.methods.samples import StandardSettings

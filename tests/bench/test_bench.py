@@ -1,4 +1,4 @@
-"""`regraph bench` as it is typed: real graph store, recorded answers and verdicts."""
+"""`python -m benchmarks.bench` as it is typed: real graph store, recorded answers and verdicts."""
 
 import json
 import shutil
@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.bench import results
+from benchmarks.bench import results
+from benchmarks.bench.__main__ import app
+from benchmarks.bench.record import BenchResults
 from regraph_kg.errors import ModelError
 from regraph_kg.llm.scripted import ScriptedModel
-from regraph_kg.models.bench import BenchResults
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.search.run_record import read_header
-from tests.in_process import Ended
+from tests.in_process import Ended, typed
 from tests.search.lab import Lab, grown, lab
 from tests.search.test_several import add_problem, two
 
@@ -23,8 +24,13 @@ __all__ = ["grown", "lab", "two"]  # fixtures
 ARMS = ("--arm", "mcgs", "--arm", "mcgs/none", "--arm", "standard")
 
 
-def bench(lab: Lab, *words: str, arms: Sequence[str] = ARMS) -> Ended:
-    return lab.run("bench", "--model", "recorded", "--budget", "5", *arms, *words)
+def run_bench(*words: str) -> Ended:
+    """`python -m benchmarks.bench WORDS` in this process."""
+    return typed(*words, commands=app)
+
+
+def bench(_: Lab, *words: str, arms: Sequence[str] = ARMS) -> Ended:
+    return run_bench("--model", "recorded", "--budget", "5", *arms, *words)
 
 
 def found(lab: Lab, folder: str = "bench") -> BenchResults:
@@ -94,7 +100,9 @@ def test_a_model_that_dies_in_mid_bench_leaves_what_is_done_and_the_command(two:
     assert ended.code == 4
     said = ended.err.splitlines()[-1]
     done = len(found(two).runs)
-    assert said.startswith(f"regraph: server gone; searches done: {done}; go on: regraph bench")
+    assert said.startswith(
+        f"regraph: server gone; searches done: {done}; go on: python -m benchmarks.bench"
+    )
     assert 0 < done < 6
     again = bench(two)
     assert again.code == 0
@@ -117,14 +125,14 @@ def test_another_budget_problem_or_graph_is_another_bench(two: Lab) -> None:
     old = found(two)
     toml = two.folder / "corpus/problems/scale/problem.toml"
     written = toml.read_text()
-    again = ("bench", "scale", "--model", "recorded", "--arm", "mcgs/none", "--budget")
-    ended = [two.run(*again, "6")]
+    again = ("scale", "--model", "recorded", "--arm", "mcgs/none", "--budget")
+    ended = [run_bench(*again, "6")]
     toml.write_text(written + "\n[work]\nflop = '1'\n")
-    ended.append(two.run(*again, "5"))
+    ended.append(run_bench(*again, "5"))
     toml.write_text(written)
     graph = old.graph | {"statistics": "of another day"}
     results.write(old.model_copy(update={"graph": graph}), two.folder / "bench")
-    ended.append(two.run(*again, "5"))
+    ended.append(run_bench(*again, "5"))
     assert [one.code for one in ended] == [2, 2, 2]
     assert found(two).runs == old.runs
 
@@ -135,7 +143,7 @@ def test_results_that_somebody_changed_are_one_line(two: Lab) -> None:
     told = json.loads(file.read_text())
     for wrong in ({"problems": []}, {"runs": [told["runs"][0] | {"speedup": 0}]}):
         file.write_text(json.dumps(told | wrong))
-        ended = two.run("bench", "--from", "bench")
+        ended = run_bench("--from", "bench")
         assert ended.code == 2
         assert "not results of this version" in ended.err.splitlines()[-1]
 
@@ -180,7 +188,7 @@ def test_a_folder_stands_for_the_problems_in_it(two: Lab) -> None:
     ],
 )
 def test_bad_input_is_one_line(lab: Lab, words: Sequence[str], said: str) -> None:
-    ended = lab.run("bench", *words)
+    ended = run_bench(*words)
     assert ended.code == 2
     assert said in ended.err.splitlines()[-1]
 
@@ -215,10 +223,10 @@ def test_a_full_disk_is_one_line_and_loses_nothing(two: Lab) -> None:
 
 def test_results_are_shown_again_without_running(two: Lab) -> None:
     assert bench(two, "scale").code == 0
-    shown = two.run("bench", "--from", "bench/results.json")
+    shown = run_bench("--from", "bench/results.json")
     assert shown.code == 0
     assert "mcgs/none" in shown.out
-    as_json = two.run("bench", "--from", "bench", "--json")
+    as_json = run_bench("--from", "bench", "--json")
     assert BenchResults.model_validate_json(as_json.out) == found(two)
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from regraph_kg.bench.figures import (
+from benchmarks.bench.figures import (
     Mean,
     built,
     by_problem,
@@ -17,7 +17,7 @@ from regraph_kg.bench.figures import (
     right,
     solved,
 )
-from regraph_kg.models.bench import BenchAnswer
+from benchmarks.bench.record import BenchAnswer
 from tests.bench.made_runs import bench_run
 
 WRONG = BenchAnswer(kind="wrong")

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from regraph_kg.bench.null_graphs import shown
+from benchmarks.bench.null_graphs import shown
 from regraph_kg.models.graph import Successor
 from regraph_kg.models.run import GraphShown
 from regraph_kg.search.world import World

@@ -1,7 +1,7 @@
 """Results as tables: what may be compared stands together, all else apart."""
 
-from regraph_kg.bench.tables import BenchSection, BenchTable, sections
-from regraph_kg.models.bench import BenchAnswer, LeftOut
+from benchmarks.bench.record import BenchAnswer, LeftOut
+from benchmarks.bench.tables import BenchSection, BenchTable, sections
 from tests.bench.made_runs import bench_results, bench_run
 
 RIGHT, WRONG = BenchAnswer(kind="faster", speedup=2.0), BenchAnswer(kind="wrong")

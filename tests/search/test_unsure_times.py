@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regraph_kg.bench.run import read_answers
+from benchmarks.bench.run import read_answers
 from regraph_kg.models.evaluation import (
     Candidate,
     EvalReport,

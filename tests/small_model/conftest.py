@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +37,8 @@ Count from 1 to 100000, one number a line.<|im_end|>
 """Whatever is asked: a short prompt, and an answer without an end."""
 END = "<|im_end|>"
 REGRAPH = (sys.executable, "-c", "from regraph_kg.cli.app import main; main()")
+_ROOT = Path(__file__).parents[2]
+BENCH = ("env", f"PYTHONPATH={_ROOT}", sys.executable, "-m", "benchmarks.bench")
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,12 @@ class Desk:
     def url(self) -> str:
         return self.environment["REGRAPH_OLLAMA_URL"]
 
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """`regraph WORDS`."""
+    def run(
+        self, *words: str, command: Sequence[str] = REGRAPH
+    ) -> subprocess.CompletedProcess[str]:
+        """`regraph WORDS`, or another command."""
         return subprocess.run(
-            [*REGRAPH, *words],
+            [*command, *words],
             cwd=self.folder,
             env=self.environment,
             capture_output=True,

@@ -1,7 +1,7 @@
-"""Results of `regraph bench`: one file, whatever its suite, model and arms.
+"""Results of `python -m benchmarks.bench`: one file, whatever its suite, model and arms.
 
 A run is one search: a problem, a target, an arm, a seed. Not here: figures over runs
-(regraph_kg/bench/figures.py).
+(benchmarks/bench/figures.py).
 """
 
 from typing import Annotated, Literal, Self, get_args

@@ -1,4 +1,4 @@
-"""`regraph bench`: compare methods, graphs and models on a suite of problems; tables and a page."""
+"""Compare methods, graphs and models on a suite of problems."""
 
 import sys
 from collections.abc import Sequence
@@ -10,17 +10,18 @@ from typing import Annotated
 import typer
 from rich.progress import MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-from regraph_kg.bench import arms as bench_arms
-from regraph_kg.bench import results as results_file
-from regraph_kg.bench.arms import Arm
-from regraph_kg.bench.plan import BenchPlan, plan
-from regraph_kg.bench.run import BenchOrder, BenchSearch, RunningBench
-from regraph_kg.bench.tables import sections
+from benchmarks.bench import arms as bench_arms
+from benchmarks.bench import results as results_file
+from benchmarks.bench.arms import Arm
+from benchmarks.bench.plan import BenchPlan, plan
+from benchmarks.bench.record import BenchResults, BenchRun, LeftOut
+from benchmarks.bench.run import BenchOrder, BenchSearch, RunningBench
+from benchmarks.bench.tables import sections
+from regraph_kg.cli.app import main
 from regraph_kg.cli.parameters import Json, argument, option, print_json
 from regraph_kg.cli.progress import telling, transient
 from regraph_kg.cli.tables import PlainConsole, print_rows
 from regraph_kg.errors import BadInput
-from regraph_kg.models.bench import BenchResults, BenchRun, LeftOut
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.run import FinalGrade
 from regraph_kg.models.target import NEEDS, TARGETS, USUAL
@@ -110,7 +111,7 @@ def bench(  # noqa: PLR0913 (a command's options)
         settings,
         choice,
         into,
-        ("regraph", *sys.argv[1:]),
+        ("python", "-m", "benchmarks.bench", *sys.argv[1:]),
         tuple(problems or ()),
         tuple(dict.fromkeys(map(Arm.parse, arm or bench_arms.USUAL))),
         tuple(name for name in TARGETS if name in (target or [USUAL])),
@@ -184,3 +185,10 @@ def _show(results: Sequence[BenchResults], *, as_json: bool) -> None:
             print_rows(table.columns, table.rows, figures, console)
         for name, text in section.facts.items():
             console.print(f"{name:<10} {text}")
+
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+app.command(context_settings={"help_option_names": ["-h", "--help"]})(bench)
+
+if __name__ == "__main__":
+    main(app)

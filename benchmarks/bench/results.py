@@ -6,9 +6,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from benchmarks.bench.record import BenchResults
 from regraph_kg import atomic, locks
 from regraph_kg.errors import BadInput, ToolError, file_errors, first_mistake
-from regraph_kg.models.bench import BenchResults
 from regraph_kg.private import make_folder, opener
 
 FILE = "results.json"
@@ -34,7 +34,7 @@ def locked(folder: Path) -> Iterator[None]:
 def read(path: Path) -> BenchResults:
     """Results of a file or a bench's folder; `BadInput` for anything else."""
     file = path / FILE if path.is_dir() else path
-    with file_errors(file, "give results of regraph bench"):
+    with file_errors(file, "give results of python -m benchmarks.bench"):
         content = file.read_bytes()
     try:
         return BenchResults.model_validate_json(content)

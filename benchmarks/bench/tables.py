@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from regraph_kg.bench.figures import (
+from benchmarks.bench.figures import (
     FEWEST,
     START,
     Mean,
@@ -24,7 +24,7 @@ from regraph_kg.bench.figures import (
     solved,
     starts,
 )
-from regraph_kg.models.bench import KINDS, BenchResults, BenchRun
+from benchmarks.bench.record import KINDS, BenchResults, BenchRun
 from regraph_kg.models.target import Target
 from regraph_kg.models.text import seconds, times
 

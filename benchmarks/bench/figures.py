@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean
 
-from regraph_kg.models.bench import BenchRun
+from benchmarks.bench.record import BenchRun
 from regraph_kg.models.run import Cost
 
 RESAMPLES = 10_000

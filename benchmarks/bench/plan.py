@@ -17,10 +17,10 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-from regraph_kg.bench import results
-from regraph_kg.bench.run import BenchOrder, BenchSearch
+from benchmarks.bench import results
+from benchmarks.bench.record import BenchProblem, BenchResults, LeftOut
+from benchmarks.bench.run import BenchOrder, BenchSearch
 from regraph_kg.errors import BadInput
-from regraph_kg.models.bench import BenchProblem, BenchResults, LeftOut
 from regraph_kg.models.target import Target, timed_by
 from regraph_kg.runs.choice import usual_settings
 from regraph_kg.runs.search import require_graph

@@ -13,12 +13,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from regraph_kg.bench import results
-from regraph_kg.bench.arms import Arm
-from regraph_kg.bench.null_graphs import shown
+from benchmarks.bench import results
+from benchmarks.bench.arms import Arm
+from benchmarks.bench.null_graphs import shown
+from benchmarks.bench.record import BenchAnswer, BenchResults, BenchRun, LeftOut
 from regraph_kg.errors import BadInput, Environment, Interrupted
 from regraph_kg.evaluation.evaluate import EVALUATOR
-from regraph_kg.models.bench import BenchAnswer, BenchResults, BenchRun, LeftOut
 from regraph_kg.models.evaluation import Outcome, code_hash
 from regraph_kg.models.run import RunSummary, SearchChoice, StepRecord, Task
 from regraph_kg.models.target import Target

@@ -1,0 +1,1 @@
+"""Suites of problems, searched by several arms, measured and compared."""

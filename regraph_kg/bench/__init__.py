@@ -1,1 +1,0 @@
-"""`regraph bench`: suites of problems, searched by several arms, measured and compared."""
