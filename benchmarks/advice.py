@@ -4,8 +4,9 @@
     python -m benchmarks.advice [--only NAME,NAME] [--target openmp] [--json FILE]
 
 Codes: benchmarks/strangers/NAME/code.cpp, whose right first steps stand in about.toml, and
-benchmarks/advice/NAME.cpp, whose first lines name theirs. They were written before anybody looked
-at the answers. Right at 1: the first line is one of them; in 3: one of the first three is.
+benchmarks/advice/NAME.cpp and advice_later/NAME.cpp, whose first lines name theirs. They were
+written before anybody looked at the answers. Right at 1: the first line is one of them; in 3: one
+of the first three is.
 """
 
 import argparse
@@ -52,7 +53,7 @@ def cases(only: str = "") -> list[tuple[str, Path, dict[str, list[str]]]]:
     for path in sorted(HERE.glob("strangers/*/about.toml")):
         steps = tomllib.loads(path.read_text(encoding="utf-8"))["first_steps"]
         found.append((path.parent.name, path.with_name("code.cpp"), steps))
-    for path in sorted(HERE.glob("advice/*.cpp")):
+    for path in sorted(HERE.glob("advice*/*.cpp")):
         marked = re.findall(r"^// first (\w+): (.*)$", path.read_text(encoding="utf-8"), re.M)
         steps = {target: [f"{target}/{word}" for word in row.split()] for target, row in marked}
         found.append((path.stem, path, steps))

@@ -1,6 +1,7 @@
 """Arrays that a pointer may point into where the text does not say which one.
 
-It is set in a branch, moved on, or given by a call: `p = c ? x : y`, `std::swap(p, q)`, `pick(x)`.
+It is set in a branch, moved on, or given by a call: `p = c ? x : y`, `pick(x)`. Names that change
+places, by `std::swap(p, q)` or three assignments, stay apart.
 Not covered: pointers of functions elsewhere to arrays that they do not take.
 """
 
@@ -15,6 +16,7 @@ from regraph_kg.cpp.syntax import called, text, walk
 
 Key = tuple[str, int]  # an array's name, and the id of its declaration
 _ANY = "", 0
+_TURN = re.compile(rb"(\w+)\s*=\s*(\w+)\s*;\s*\2\s*=\s*(\w+)\s*;\s*\3\s*=\s*\1\s*;")
 
 
 class Aims:
@@ -23,17 +25,37 @@ class Aims:
     def __init__(self, names: Indices) -> None:
         self.names, self._known = names, dict[int, frozenset[Key] | None]()
         self._set: dict[int, list[Node]] = {}  # id of a declaration -> values that it is set to
-        for use in names.events.names if any(d.refers for d in names.events.symbols) else ():
-            declared = names.events.find(text(use.node), use.node) if use.mode != "read" else None
-            change = use.node.parent
-            if declared is not None and change is not None and declared.refers:
-                right = change.child_by_field_name("right")
-                swapped = change if change.type == "argument_list" else None
-                self._set.setdefault(id(declared), []).extend(filter(None, (right, swapped)))
+        self._swapped: dict[int, dict[int, Declared]] = {}  # and those that it changes places with
+        events = names.events
+        turns = [(turn.span(), turn.groups()[1:]) for turn in _TURN.finditer(events.text)]
+        for use in events.names:
+            change, at = use.node.parent, use.node.start_byte
+            declared = events.find(text(use.node), use.node) if use.mode != "read" else None
+            if declared is None or change is None:
+                continue
+            turned = [pair for (a, b), pair in turns if a <= at < b and use.node.text in pair]
+            if change.type == "argument_list":
+                turned = [tuple(node.text or b"" for node in change.named_children)]
+            if turned:
+                self._together([events.find(name.decode(), use.node) for name in turned[0]])
+            elif declared.refers and (right := change.child_by_field_name("right")) is not None:
+                self._set.setdefault(id(declared), []).append(right)
+
+    def _together(self, pair: Iterable[Declared | None]) -> None:
+        """Note that names change places: what they point into stays apart."""
+        named = [one for one in pair if one is not None]
+        whole = {id(one): one for one in named}
+        for one in named:
+            whole |= self._swapped.get(id(one), {})
+        self._swapped |= dict.fromkeys(whole, whole)
 
     def may_meet(self, one: ElementAccess, other: ElementAccess) -> bool:
         """Whether two arrays of different names may be one."""
         first, second = (self._aims(access) for access in (one, other))
+        with_one = self._swapped.get(id(one.declared), {})
+        if first is not None and second is not None and id(other.declared) in with_one:
+            parts = [self._first(declared) or () for declared in with_one.values()]
+            return len(frozenset().union(*parts)) < sum(map(len, parts))
         return first is None or second is None or bool(first & second)
 
     def is_open(self, access: ElementAccess) -> bool:
@@ -50,6 +72,12 @@ class Aims:
         return None if _ANY in found else found
 
     def _of(self, declared: Declared) -> frozenset[Key] | None:
+        parts = [*map(self._first, self._swapped.get(id(declared), {0: declared}).values())]
+        told = [part for part in parts if part is not None]
+        return frozenset[Key]().union(*told) if len(told) == len(parts) else None
+
+    def _first(self, declared: Declared) -> frozenset[Key] | None:
+        """The same, but for arrays that change places."""
         own = (declared.name, id(declared))
         if id(declared) not in self._known:
             self._known[id(declared)] = frozenset({own})  # where its values name it

@@ -17,7 +17,7 @@ from regraph_kg.cpp.library import (
     SORTS,
     UNORDERED,
 )
-from regraph_kg.cpp.occurrences import Declared, Occurrence
+from regraph_kg.cpp.occurrences import CodePlace, Declared, Occurrence
 from regraph_kg.cpp.syntax import (
     arguments,
     bare,
@@ -49,7 +49,7 @@ class Calls:
         if call.mode != "read":  # `A(i, j) = ..`: a macro, or a method that gives a reference
             return "unknown"
         if name.startswith("."):
-            return self._method(name, call.node)
+            return self._method(name, call.node, call.place)
         if name in UNORDERED:
             return "yes"
         if name == "swap":
@@ -73,14 +73,17 @@ class Calls:
         written = through and any(map(partial(self._may_be_written, loop=call.place.loop), passed))
         return "unknown" if written else "no"
 
-    def _method(self, name: str, call: Node) -> Carries:
+    def _method(self, name: str, call: Node, place: CodePlace) -> Carries:
         function = call.child_by_field_name("function")
         inner = function.child_by_field_name("argument") if function else None
         declared = self.events.find(text(inner), inner) if inner is not None else None
         if name in ASKING or self.local(declared):
             return "no"
         grows = name in GROWING and inner is not None and inner.type == "identifier"
-        return "yes" if grows or name == ".swap" else "unknown"
+        around = self.events.loops[place.loop].place.branches
+        each = name in (".push_back", ".emplace_back") and place.branches == around
+        # what each iteration adds has a place that its number tells
+        return "yes" if (grows and not each) or name == ".swap" else "unknown"
 
     def _declared(self, node: Node) -> Declared | None:
         base = root_name(node)

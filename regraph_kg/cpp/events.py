@@ -45,6 +45,7 @@ def events_of(root: Node) -> Events:
     """Walk a tree. Never raises."""
     reader = _Walk()
     reader.run(root)
+    reader.events.text = root.text or b""
     for use in reader.events.names:
         if use.mode != "read":
             declared = reader.events.find(text(use.node), use.node)

@@ -113,6 +113,7 @@ class Events:
     overloads: dict[str, list[Node]] = field(default_factory=dict)  # all functions of a name
     classes: set[str] = field(default_factory=set)
     complete: bool = True  # whether no limit cut the lists
+    text: bytes = b""
 
     @property
     def symbols(self) -> list[Declared]:

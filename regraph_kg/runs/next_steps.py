@@ -3,8 +3,8 @@
     found = next_steps(store, Question(code, after="openmp/start", target="openmp"), vector)
 
 The offers of a search (search/successors.py), ranked by what the graph foretells of them
-(search/beliefs.py): what fits before what may fit, techniques in the code last. Not here: the
-code's place among embeddings (llm/ngrams.py).
+(search/beliefs.py), which counts by half for what only may fit; techniques in the code come last.
+Not here: the code's place among embeddings (llm/ngrams.py).
 """
 
 import math
@@ -24,6 +24,7 @@ from regraph_kg.search.successors import ENOUGH, Offer, Successors
 if TYPE_CHECKING:  # only wiring knows a store
     from regraph_kg.backends.store import GraphStore
 
+MAY_FIT = 0.5  # how likely a technique fits of which the facts do not show it
 MOST_SUCCESSORS = 256  # most successors of one technique that are read; none has more today
 _OF_TECHNIQUE = ("name", "definition", "applies", "hurts")
 _FIGURES = ("effect", "tried", "verified", "declined", "examples", "alike_tried", "claims")
@@ -54,9 +55,10 @@ def next_steps(store: "GraphStore", question: Question, vector: Vector | None) -
     def in_code(offer: Offer) -> bool:
         return shows(offer.successor.technique, question.code)
 
-    def place(offer: Offer) -> tuple[bool, bool, bool, float]:
-        promise = told.of(offer.successor.technique.id).promise
-        return in_code(offer), offer.fit.fits is not True, not offer.follows, -promise
+    def place(offer: Offer) -> tuple[bool, bool, float]:
+        likely = 1.0 if offer.fit.fits else MAY_FIT
+        promise = likely * told.of(offer.successor.technique.id).promise
+        return in_code(offer), not offer.follows, -promise
 
     steps = []
     for offer in (*sorted(offers.fitting, key=place), *offers.claimed)[: question.limit]:

@@ -258,7 +258,10 @@ _LISTED: dict[str, tuple[str, Test]] = {
         "a loop that is the whole body of another, both parallel and of even length",
         lambda f: any_of(map(partial(collapsible, f), f.loops)),
     ),
-    "inner_reduction": ("a sum of an inner loop", lambda f: any(o.reduces for o in innermost(f))),
+    "inner_reduction": (
+        "a sum of an inner loop",
+        lambda f: any(any(loop.combines) for loop in innermost(f)),  # no place of a maximum
+    ),
     "reuse": (
         "data that an outer loop's iterations read again",
         lambda f: any(loop.reuse and not loop.time for loop in f.loops),

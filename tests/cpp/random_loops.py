@@ -38,13 +38,15 @@ _PLACES = _forms(
 long* p = y; p += I;|long* p = y; if (v > 1) p = z;|auto p = x; p++;|long* p; p = y + (I);
 long* rows[2] = {y, z}; long* p = rows[v % 2];|Held h{y}; long* p = h.d;
 long* p = (long*)(y + n);|long& r = y[I]; r += n; long* p = &r;|long* p = std::next(y, v);
-long* p = y, *q = z; std::swap(p, q);|auto& q = y; long* p = q + v;
+long* p = y, *q = z; std::swap(p, q);|long* q = y; y = z; z = q; long* p = q;
+auto& q = y; long* p = q + v;
 const auto g = [&](int a) { return y + a; }; long* p = g(v);|long* p = y + (I); --p;
 long* p = v % 2 ? y + n : y;|long own[8192] = {0}; long* p = own + 4096;"""
 )
 _STATEMENTS = _forms(
     """A = E;|A += E;|s += E;|A = E;|w1 = E; A = w1 + E;|A = A + E;|A = E - A;|s ^= E;
-(v & 1 ? y : z)[I] = E;|pick(y, z)[I] = E;|(*(v & 1 ? &y : &z))[I] = E;
+(v & 1 ? y : z)[I] = E;|pick(y, z)[I] = E;|std::swap(y, z);|{ long* q = y; y = z; z = q; }
+(*(v & 1 ? &y : &z))[I] = E;
 s = std::max(s, long(E));|if (E > s) s = E;|s = E - s;|s -= E; A = s;|A = s;|++s;
 out[s++ & 63] = E;|if (E > 0) A = E;|if (E & 1) continue;|if (E > 100) break;|last = E;
 if (E & 1) last = v;|w1 = E; A = w1;|if (E & 1) w1 = E; A = w1;|A = w1; w1 = E;|bump(A);
@@ -110,7 +112,7 @@ class RandomLoops:
         if self.random.random() < 0.35:
             locals_ = "int t = I;", "int t = I; t += 1;", "unsigned u = I;"
             local = self._filled(draw((*_PLACES, *locals_)), inner)
-            nest.body.append(re.sub(r"(?<= = )(.*)\b[tu]\b", r"\1m", local))
+            nest.body.append(re.sub(r"(?<= = )([^;]*)\b[tu]\b", r"\1m", local))
         for _ in range(draw((1, 1, 2, 3))):
             deeper = len(inner) < 3 and self.random.random() < 0.35
             nest.body.append(

@@ -47,6 +47,40 @@ def loops(code: str, before: str = "") -> tuple[LoopFacts, ...]:
 @pytest.mark.parametrize(
     ("code", "carries"),
     [
+        ("y[(unsigned char)i] = x[i];", "unknown"),
+        ("y[(int)(i * 0.5)] = x[i];", "unknown"),
+        ("const int e = i * 0.5f; y[e] = x[i];", "unknown"),
+        ("double* p = m > 2 ? y : r[0]; p[i] = y[i + 1];", "unknown"),
+        ("(m > 2 ? y : r[0])[i] = y[i + 1];", "unknown"),
+        ("double v = y[0] += x[i]; r[0][i] = v;", "yes"),
+        ("y[i] = x[i - 1] + x[i + 1];", "no"),
+    ],
+)
+def test_what_stands_between_a_name_and_an_element_counts(code: str, carries: str) -> None:
+    assert loops(f"for (int i = 1; i < n; ++i) {{ {code} }}")[0].carries == carries
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "carries"),
+    [
+        ("", "std::swap(y, z);", "no"),
+        ("", "double* t = y; y = z; z = t;", "no"),
+        ("double* p = z;", "std::swap(y, p);", "no"),
+        ("double* p = z;", "p = y;", "unknown"),
+        ("z = y + 1;", "std::swap(y, z);", "unknown"),
+    ],
+)
+def test_arrays_that_change_places_stay_apart(before: str, after: str, carries: str) -> None:
+    read = "p" if "p" in before else "z"
+    inner = f"for (int i = 1; i < n; ++i) y[i] = {read}[i - 1];"
+    head = "void f(double* y, double* z, int n)"
+    facts = facts_of(f"{head} {{ {before} for (int k = 0; k < n; ++k) {{ {inner} {after} }} }}")
+    assert facts.loops[1].carries == carries
+
+
+@pytest.mark.parametrize(
+    ("code", "carries"),
+    [
         (
             "for (int d = 1; d < n; ++d) for (int i = n - 1; i >= d; --i) y[i] += y[i - d];",
             "unknown",
