@@ -8,16 +8,18 @@ Not covered: vectors whose length depends on the data, vectors of bool, results,
 which a function does more than a view can: they are copied.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from regraph_kg.adopt.records import PlainStruct
-from regraph_kg.adopt.types import Element, Passed
+from regraph_kg.adopt.types import UNNAMED, Element, Passed
 
 _HEADERS = ["<algorithm>", "<cstddef>", "<cstdlib>", "<iterator>", "<type_traits>", "<utility>"]
 _HEADERS += ["<vector>"]
 """What views, spans and copies need."""
+_FORWARD = "regraph_own"  # what passes on to a function whose name is hidden
 _VIEW, _SPAN = (Path(__file__).with_name(name).read_text("utf-8") for name in ("view.h", "span.h"))
 
 
@@ -139,10 +141,15 @@ def adapter(plain: Plain) -> str:
         lines, argument, ends = _inward(one)
         before, after = [*before, *lines], [*after, *ends]
         arguments.append(argument)
-    call = f"{plain.call}({', '.join(arguments)})"
+    hidden = any(one.name == re.split(r"::|<", plain.call)[0] for one in plain.given)
+    call = f"{_FORWARD if hidden else plain.call}({', '.join(arguments)})"
     kept, returned = _kept(plain.result, call)
     body = "".join(f"    {line}\n" for line in (*before, *kept, *after, *returned))
     names = "".join(f"using {r.c} = {r.qualified};\n" for r in plain.records if r.c != r.qualified)
+    if hidden:  # by a parameter that is called like it
+        forwards = "(auto&&... a) -> decltype(auto)"
+        passes = f"return {plain.call}(static_cast<decltype(a)>(a)...);"
+        names += f"static const auto {_FORWARD} = []{forwards} {{ {passes} }};\n"
     return f"{names}{plain.signature} {{\n{body}}}\n"
 
 
@@ -266,6 +273,8 @@ def _outward(one: Given, extents: Mapping[str, str]) -> tuple[list[str], str, li
     """Lines before the call, the argument, lines after."""
     element, form, name = one.passed.element, one.passed.form, one.name
     const = "" if one.writes else "const "
+    if name.startswith(UNNAMED):
+        return [], "{}", []
     if not one.is_array:
         return [], f"static_cast<{element.c}>({name})" if element.among is not None else name, []
     sets = one.sized or (one.counted and not one.reads)

@@ -3,8 +3,9 @@
 Compiled, sized and calibrated by the judge's own parts: the code runs confined, and nowhere else.
 """
 
+import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -195,6 +196,7 @@ class Adopter:
         if whole:
             text = f"{', '.join(sorted(whole))}: small integers, since it fails with all of a type"
             tries.append((text, {"narrow": whole}))
+        tries += self._indexing(draft, whole)
         # powers of two are one size for all: arrays too short would be long enough
         if not (isinstance(first, OutOfArray) and len(draft.sizes) > 1):
             text = "it fails unless sizes are powers of two, so they are"
@@ -206,6 +208,20 @@ class Adopter:
                 self._notes.append(f"{text}: {str(first).partition('; ')[0]}")
                 return other, is_finite
         raise first
+
+    def _indexing(
+        self, draft: Draft, whole: frozenset[str]
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Ranges of integers that may be indices which nobody saw: of each array's elements."""
+        open_ = sorted(name for name in whole if name not in draft.starts)
+        # of starts, the last of which begins nothing, first
+        names = sorted(draft.names, key=lambda name: name not in draft.starts)
+        ends = [f"{draft.length(n)} - {1 + (n in draft.starts)}" for n in names]
+        ends = [text.replace(" + 1 - 2", " - 1") for text in ends if not text[0].isdigit()]
+        for end in [*dict.fromkeys(ends)][:_MOST_WAYS] if open_ else ():
+            ranges = {name: (f"0..{end}",) for name in open_}
+            told = f"{', '.join(open_)}: integers up to {end}, since it fails with others"
+            yield told, {"values": {**draft.said.values, **ranges}}
 
     def _less_wide(
         self, draft: Draft, whole: frozenset[str], is_finite: bool, finite: Callable[[Draft], bool]
@@ -305,6 +321,10 @@ def _own_line(draft: Draft, problem: Problem, line: int) -> str:
 def _sizes(draft: Draft) -> dict[str, Any]:
     """`[sizes]` as long as nothing was timed."""
     extents = [text for name in draft.names for text in draft.shape(name)]
+    highs = [arg["range"][1] for arg in draft.arguments() if "range" in arg]
+    ends = [found for high in highs if (found := re.fullmatch(r"(.*) - (\d+)", str(high)))]
+    # of each range there must be an integer
+    extents += [f"{end[1]} - {int(end[2]) - 1}" for end in ends if int(end[2]) > 1]
     lengths = filter(None, map(draft.length, draft.names))
     names, said = list(draft.sizes), draft.said
     check = check_shapes(names, extents, lengths, powers=said.powers, halved=said.halved)

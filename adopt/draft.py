@@ -30,6 +30,7 @@ class Said:
     roles: dict[str, Role] = field(default_factory=dict)
     values: dict[str, tuple[str, ...]] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
+    flags: str = ""  # of the user's build
     tolerance: Any = None  # as in problem.toml; None: calibrated
     positive: bool = False  # floats are to be positive: of others the function gives no numbers
     powers: bool = False  # sizes are to be powers of two: at others the function fails
@@ -60,7 +61,7 @@ class Draft:
         texts += [text for said in self.said.values.values() for text in said if ".." in text]
         for key, seen in watched.arrays.items():
             texts += () if self._said(key) else seen.shape
-            texts += [high for _, high in seen.ranges.values()]
+            texts += [seen.room, *(high for _, high in seen.ranges.values())]
         words = watched.bounds.union(*(re.findall(_WORD, text) for text in texts))
         sizes = {name: name for name in self.read.passed if name in words}
         own = [name for name in self.read.passed if f"{name}_size" in words - set(sizes)]
@@ -71,6 +72,12 @@ class Draft:
                 short = "n" if is_only else f"{name}_size"
                 self._renamed[f"{name}_size"] = short
                 sizes[short] = told
+        for key, said in self.said.shapes.items():  # a person's own name for a container's length
+            one = self.read.passed.get(key)
+            is_new = said[0] == "n" or [*self.said.shapes.values()].count(said) > 1
+            is_new = is_new and said[0] in words.difference(sizes, self._renamed)
+            if one and one.form in ("vector", "span") and len(said) == 1 and is_new:
+                sizes[said[0]] = f"{key}.size()"
         unknown = words - set(sizes) - set(self._renamed)
         if unknown:
             raise BadInput(
@@ -127,8 +134,13 @@ class Draft:
 
     def proposed(self, name: str) -> str:
         """A length of its own that the call tells, or room for a result; "" where there is none."""
-        seen = self.read.watched.arrays.get(name)
-        if seen is None or seen.counted:  # room, as long as the longest array that is known
+        key = "" if name == self._result and self.read.returned else name
+        seen = self.read.watched.arrays.get(key)
+        if seen and seen.room:
+            return self._sized(seen.room)
+        if (
+            not key or seen is None or seen.counted
+        ):  # room, as long as the longest array that is known
             others = [self.length(other) for other in self.names if other != name]
             whole = [*filter(None, others), *([*self.sizes] if len(self.sizes) == 1 else [])]
             return max(whole, key=len, default="")

@@ -35,11 +35,12 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows of an array, of which only a beginning is looked at; over sizes."""
+    """Rows of an array, of each of which a beginning or one element is looked at; over sizes."""
 
     target: str
     count: str
     width: str
+    high: str  # the largest integer that says which
     length: str  # of the array that says how much
 
 
@@ -112,39 +113,42 @@ def _led(
     return Index(*holder, target, stride, offset, checked, low, clamped=clamped)
 
 
-def rows(trials: ProbeTrials, taken: Collection[str]) -> dict[tuple[str, str], Rows]:
-    """Integers that say how much of each row of an array is looked at, and those rows."""
+def rows(trials: ProbeTrials, led: Collection[str]) -> dict[tuple[str, str], Rows]:
+    """Integers that say how much of each row of an array is looked at, or where; and those rows."""
     found, points = dict[tuple[str, str], Rows](), trials.points[: 2 * _MOST_POINTS]
     leaves = [(name, leaf) for name in trials.arrays for leaf in trials.leaves(name)]
-    for name, leaf in (one for one in leaves if one[0] not in taken):
+    for name, leaf in (one for one in leaves if one[0] not in trials.starts):
         holds = [trials.content(name, "is", {leaf: value}) for value in (_ONE, _TWO, _THREE)]
         outcomes = trials.run([trials.case(p, held={name: h}) for p in points for h in holds])
         here = [outcomes[at : at + len(holds)] for at in range(0, len(outcomes), len(holds))]
         for target in set(trials.arrays) - {name}:
-            begun = [_begun(name, target, one) for one in here]
+            begun = [_begun(name, target, one, is_place=name in led) for one in here]
             good = [(point, one) for point, one in zip(points, begun, strict=True) if one]
             fitting = Fitting([point for point, _ in good])
             count, width, length = (fitting.find([one[at] for _, one in good]) for at in range(3))
-            if len(good) >= _MOST_POINTS and names_in(count) and width:
-                found[name, leaf] = Rows(target, count, width, length)
+            if len(good) >= _MOST_POINTS and count and width and names_in(count + width):
+                high = f"{width} - 1" if name in led else width
+                found[name, leaf] = Rows(target, count, width, high, length)
     return found
 
 
 def _begun(
-    name: str, target: str, outcomes: Sequence[Called | None]
+    name: str, target: str, outcomes: Sequence[Called | None], *, is_place: bool
 ) -> tuple[int, int, int] | None:
     """How many rows an array has and how wide they are, where one more of each is looked at.
 
-    And how long the array is that says it.
+    And how long the array is that says it. `is_place`: where only the next one is looked at.
     """
     alive = [one for one in outcomes if one is not None]
     seen = [one.arrays[target] for one in alive]
     sets = [{i for i, count in enumerate(one.counts) if count} for one in seen]
     begins = sorted(sets[0]) if len(sets) == len(outcomes) else []
     widths = {after - before for before, after in pairwise(begins)}
-    if len(widths) != 1 or (width := min(widths)) <= _THREE or begins[0]:
+    if len(widths) != 1 or (width := min(widths)) <= _THREE or begins[0] != is_place:
         return None
-    grown = [{begin + at for begin in begins for at in range(1 + more)} for more in range(3)]
+    grown = [
+        {b + at for b in begins for at in range(more * is_place, 1 + more)} for more in (0, 1, 2)
+    ]
     shown = [
         {at for at in one if at < len(two.counts)} for one, two in zip(grown, seen, strict=True)
     ]

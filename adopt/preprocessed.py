@@ -7,12 +7,13 @@ conditions, of which the first does not hold.
 """
 
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from regraph_kg.cpp.functions import CodeFile, parsed
-from regraph_kg.cpp.slice import parts_of
+from regraph_kg.cpp.functions import Build, CodeFile, parsed
+from regraph_kg.cpp.slice import file_parts
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compile.own_folder import own_folder
 from regraph_kg.evaluation.compile.sandboxed import run_project
@@ -31,6 +32,7 @@ _DEFINED = re.compile(rb"(?m)^[ \t]*#[ \t]*define[ \t]+(\w+)")
 _ERROR = re.compile(r"(?m)^all\.cpp:(\d+):.*?error: (.*)")
 _INK = re.compile(rb"\S")
 _PATIENCE_SECONDS = 60.0
+_FLAG = re.compile(r"(-D|-U|-I|-iquote|-isystem)(.*)", re.DOTALL)
 
 
 def preprocessed(source: CodeFile) -> tuple[CodeFile, CodeFile, tuple[str, ...]]:
@@ -38,7 +40,7 @@ def preprocessed(source: CodeFile) -> tuple[CodeFile, CodeFile, tuple[str, ...]]
 
     Blanks take the place of what is left out. Raises `BadInput` where the preprocessor stops.
     """
-    parts = parts_of(source.bare, [source.place])
+    parts = file_parts(source)
     text = b"".join(own + header for own, _, header in parts)
     added = text.count(b"\n") - source.content.count(b"\n")
     said = _marks(source.path, text, added)
@@ -55,14 +57,50 @@ def preprocessed(source: CodeFile) -> tuple[CodeFile, CodeFile, tuple[str, ...]]
         raise BadInput(
             f"{source.path}: #if asks for {b', '.join(undefined[:5]).decode()}, which"
             f" {', '.join(missing[:5])} may define, and is not here: put the header into the"
-            " file's folder, or define the name in the file"
+            f" file's folder, or say it: --flags '-I FOLDER' or --flags -D{undefined[0].decode()}"
         )
     blank, own, at = _blanked(text, alive, absent), b"", 0
     for mine, line, header in parts:
         own += blank[at : at + len(mine)] + line
         at += len(mine) + len(header)
     whole = replace(parsed(source.path, blank), added=added)
-    return parsed(source.path, own, source.original), whole, missing
+    alone = replace(parsed(source.path, own, source.original), build=source.build)
+    return alone, whole, missing
+
+
+def build_of(text: str) -> tuple[Build, str, list[str]]:
+    """What of a compiler's flags decides how a file is read, that alone, and what is left out.
+
+    Raises `BadInput`.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise BadInput(f"--flags {text!r}: {error}; write it as for g++") from None
+    folders, lines, kept, others = list[Path](), list[str](), list[str](), list[str]()
+    while words:
+        word = words.pop(0)
+        found = _FLAG.fullmatch(word)
+        if not found:
+            if not word.startswith("-"):
+                raise BadInput(f"--flags {text!r}: {word} is no flag; write it as for g++")
+            others.append(word)
+            continue
+        value = found[2] or (words.pop(0) if words else "")
+        if found[1] == "-D":
+            name, _, meaning = value.partition("=")
+            lines.append(f"#define {name} {meaning if '=' in value else 1}")
+        elif found[1] == "-U":
+            lines.append(f"#undef {value}")
+        else:
+            folders.append(Path(value).resolve())
+            value = str(folders[-1])
+            if not folders[-1].is_dir():
+                raise BadInput(f"--flags {word}: there is no folder {value}")
+        kept.append(shlex.quote(f"{found[1]}{value}"))
+    told = "".join(f"{line}\n" for line in lines).encode()
+    own = tuple(folder for folder in folders if not folder.is_relative_to("/usr"))
+    return Build(own, told), " ".join(kept), others
 
 
 def _directives(text: bytes) -> Iterator[re.Match[bytes]]:
@@ -94,7 +132,9 @@ def _marks(path: Path, text: bytes, added: int) -> bytes:
         if ran.code:
             error = _ERROR.search(ran.said)
             where = f", line {max(1, int(error[1]) - added)}: {error[2][:200]}" if error else ""
-            raise BadInput(f"{path}{where}: the preprocessor stops; mend it in a copy of the file")
+            raise BadInput(
+                f"{path}{where}: the preprocessor stops; say how it is built with --flags"
+            )
         return (work / "out").read_bytes()
 
 

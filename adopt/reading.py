@@ -9,7 +9,7 @@ from regraph_kg.adopt.preprocessed import preprocessed
 from regraph_kg.adopt.probe import Probe, glue
 from regraph_kg.adopt.refusals import refuse, uncompiled
 from regraph_kg.adopt.seen import Watched, watch
-from regraph_kg.adopt.types import Names, Passed, Types
+from regraph_kg.adopt.types import UNNAMED, Names, Passed, Types
 from regraph_kg.cpp.functions import CodeFile, Function, choose, declared_name, parse_query
 from regraph_kg.cpp.slice import Slice, sliced
 from regraph_kg.cpp.syntax import walk
@@ -47,12 +47,12 @@ def understand(source: CodeFile, text: str) -> Read:
     types = Types(whole, names)
     passed = {}
     for index, node in enumerate(function.parameters):
-        name = declared_name(whole, node)
-        if not name:
+        one, name = types.parameter(node), declared_name(whole, node)
+        if not name and (one.form != "scalar" or one.element.in_arrays):
             raise BadInput(
                 f"{source.path}, line {here.line}: parameter {index + 1} has no name; give it one"
             )
-        passed[name] = types.parameter(node)
+        passed[name or f"{UNNAMED}{index + 1}"] = one
     try:
         returned = types.returned(function.node)
     except BadInput as error:
@@ -65,8 +65,9 @@ def understand(source: CodeFile, text: str) -> Read:
     layouts = "".join({one.record.layout: None for one in elements if one.record})
     with TemporaryDirectory(prefix="regraph-") as folder:
         try:
-            code = f"#include <cstddef>\n{part.text}{glue(call, passed, returned)}{layouts}"
-            probe = Probe(Path(folder), code, passed)
+            code = f"{part.text}{glue(call, passed, returned)}{layouts}"
+            headers = "#include <cstddef>\n#include <cstring>\n"
+            probe = Probe(Path(folder), headers + code, passed)
         except BadInput as error:
             raise uncompiled(here, str(error), missing) from None
         watched = watch(probe, passed, returned)

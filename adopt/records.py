@@ -3,6 +3,7 @@
 Not covered: structs of other files; members that are arrays, structs or padded.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -23,7 +24,7 @@ class PlainStruct:
     @property
     def c(self) -> str:
         """The name under which the entry has it, at file scope."""
-        return self.qualified.replace("::", "_")
+        return re.sub(r"\W+", "_", self.qualified).strip("_")
 
     @property
     def layout(self) -> str:
@@ -95,6 +96,11 @@ def _members(source: CodeFile, node: Node, number: Number, fields: dict[str, Typ
             return unfit
     if not fields:
         return "has no members"
+    return padded(fields)
+
+
+def padded(fields: Mapping[str, Type]) -> str:
+    """Why its members do not lie side by side, if so."""
     size = sum(dtype_of(kind).itemsize for kind in fields.values())
     if record_of(fields).itemsize != size:
         return "has padding between or behind its members, whose bytes nobody writes"

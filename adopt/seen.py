@@ -32,6 +32,7 @@ class Seen:
     shape: tuple[str, ...] = ()  # over integers and lengths by name; () where nobody knows
     role: Role = "in"
     counted: bool = False  # its length after the call depends on the data
+    room: str = ""  # then what it has at most, as far as was seen
     sized: bool = False  # the function gives it its length, which sizes say
     starts: bool = False  # a loop runs between its neighbours
     between: bool = False  # it holds what another one's neighbours start
@@ -68,9 +69,9 @@ def watch(probe: Probe, passed: Mapping[str, Passed], returned: Passed | None) -
     watching.share_lengths(found)
     watching.shorten(found)
     watching.limit(found)
-    for (name, leaf), row in rows(trials, {*begun, *(index.name for index in led)}).items():
+    for (name, leaf), row in rows(trials, trials.small).items():
         own, target = found.arrays[name], found.arrays[row.target]
-        own.ranges[leaf], own.shape = (0, row.width), own.shape or (row.length,)
+        own.ranges[leaf], own.shape = (0, row.high), own.shape or (row.length,)
         target.shape = tuple(n for text in (row.count, row.width) for n in axes(text) or (text,))
     for name, over in begun.items():
         found.arrays[name].starts = True
@@ -235,6 +236,19 @@ class _Watching:
             self._ends[name] = swapped
         else:
             seen.counted, seen.shape = True, ((own,) if reads else ())
+            added = [  # to what was there, which is nothing then
+                {size - point[own] for size in here if size > point[own]} or here
+                for here, point in zip(sizes, self._points, strict=True)
+            ]
+            rooms = [
+                text for kind in (sizes, added) if own not in names_in(text := self._room(kind))
+            ]
+            seen.room = rooms[0] if rooms and not reads else ""
+
+    def _room(self, lengths: Sequence[Collection[int]]) -> str:
+        """The most elements that a container gets, over sizes; "" where no formula says it."""
+        text = rounded(self._fitting.find([*map(max, lengths)])) if all(lengths) else ""
+        return text if names_in(text) else ""
 
     def _swapped(self, own: str, lengths: Sequence[Collection[int]]) -> str:
         """The length that a container gets now and then, as by a swap: one that it must have."""
@@ -249,13 +263,15 @@ class _Watching:
         """How long what is returned is."""
         if returned.form != "vector":
             return Seen((str(prod(returned.fixed)),), "out")
-        length = self._length([{one.returned for one in here} for here in self._outcomes])
-        return Seen((length,) if length else (), "out", counted=not length)
+        lengths = [{one.returned for one in here} for here in self._outcomes]
+        length = self._length(lengths)
+        room = "" if length else self._room(lengths)
+        return Seen((length,) if length else (), "out", counted=not length, room=room)
 
     def _length(self, lengths: Sequence[Collection[int]]) -> str:
         """What says the length after the calls at each point; "" where that is the data."""
         fixed = all(len(each) == 1 for each in lengths)
-        return rounded(self._fitting.find([*map(min, lengths)])) if fixed else ""
+        return self._fitting.find([*map(min, lengths)]) if fixed else ""
 
     def share_lengths(self, found: Watched) -> None:
         """Lengths of containers that are asked for, by their own names or by what else they are."""

@@ -141,6 +141,7 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
         file=os.path.relpath(source.path.resolve(), folder.resolve()),
         sha256=hashlib.sha256(source.original).hexdigest(),
         read=hashlib.sha256(whole_text(source)).hexdigest(),
+        flags=draft.said.flags,
         function=plain.call,
         signature=source.original[start : function.body.start_byte].decode().strip(),
         lines=(function.outer.start_point.row + 1, function.outer.end_point.row + 1),

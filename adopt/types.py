@@ -11,7 +11,7 @@ from typing import Literal
 
 from tree_sitter import Node
 
-from regraph_kg.adopt.records import PlainStruct, record, records
+from regraph_kg.adopt.records import PlainStruct, padded, record, records
 from regraph_kg.cpp.functions import CodeFile, declared_name, scope_of, split
 from regraph_kg.cpp.syntax import walk
 from regraph_kg.errors import BadInput
@@ -33,6 +33,7 @@ _KNOWN: Mapping[str, Type] = {
 }
 _COMPLEX: Mapping[Type, Type] = {"float32": "complex64", "float64": "complex128"}
 _DEPTH = 20
+UNNAMED = "unnamed_"  # what parameters without a name are called, with their number behind it
 _DEFINED = {
     "alias_declaration": ("name", "type"),
     "preproc_def": ("name", "value"),
@@ -259,6 +260,8 @@ class Types:
             if part.type not in _COMPLEX:
                 raise BadInput(f"{text}; complex numbers of float or double only")
             return Element(_COMPLEX[part.type], f"std::complex<{part.spelled}>")
+        if two := re.fullmatch(r"(?:std::)?pair<(.*)>", text):
+            return self._pair(split(two[1]))
         rows = re.fullmatch(r"(?:std::)?array<(.*)>", text)
         if rows:
             inner, count = split(rows[1])
@@ -282,6 +285,15 @@ class Types:
             is_c = plain == "bool" or plain in C_TYPES.values()
             return Element(_KNOWN[plain], plain if is_c else text)
         raise BadInput(_reason(text))
+
+    def _pair(self, parts: list[str]) -> Element:
+        """A std::pair: a struct of two numbers."""
+        kinds = [self._element(part) for part in parts]
+        fields = dict(zip(("first", "second"), (one.type for one in kinds), strict=True))
+        name = f"std::pair<{', '.join(one.spelled for one in kinds)}>"
+        if unfit := padded(fields):
+            raise BadInput(f"{name} {unfit}; pass two plain arrays")
+        return Element("struct", name, PlainStruct(name, fields))
 
     def _enumeration(self, name: str, node: Node) -> Element:
         """An enumeration: an integer that is one of a few."""

@@ -38,6 +38,7 @@ class Home(Declared):
     """Digest of that file's bytes when the problem was made; no edit fits another content."""
     read: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
     """Digest of what was read: the file with its own headers in their places."""
+    flags: str = ""  #: of the user's build, as far as they decide how the file is read
     function: str  #: its qualified name, with template arguments: `image::blur<float>`
     signature: str  #: what stands before the body in the file, as it is there
     lines: tuple[PositiveInt, PositiveInt]  #: first and last line of the definition, counted from 1

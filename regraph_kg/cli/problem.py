@@ -3,6 +3,7 @@
 import math
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, cast, get_args
 
@@ -10,6 +11,7 @@ import typer
 
 from regraph_kg.adopt.adopt import Adopted, Adopter, write
 from regraph_kg.adopt.draft import Draft, Said
+from regraph_kg.adopt.preprocessed import build_of
 from regraph_kg.adopt.reading import understand
 from regraph_kg.adopt.seen import Role
 from regraph_kg.adopt.texts import problem_name
@@ -21,6 +23,7 @@ from regraph_kg.cpp.functions import choose, read
 from regraph_kg.cpp.slice import whole_text
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.findings import Checkup, error
+from regraph_kg.evaluation.compile.compile import HOST_FLAGS
 from regraph_kg.evaluation.problem.home import load_home
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.problems import chosen_problem
@@ -105,6 +108,9 @@ def new(  # noqa: PLR0913 (a command's options)
         ),
     ] = None,
     tolerance: Annotated[str | None, option("exact, or how far off a result may be.")] = None,
+    flags: Annotated[
+        str, option("How your build reads FILE, as '-I include -DREAL=float'.", metavar="FLAGS")
+    ] = "",
     yes: Annotated[bool, option("Accepted: nothing is asked.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -118,7 +124,7 @@ def new(  # noqa: PLR0913 (a command's options)
     """
     settings = read_settings()
     answers = _answers(shape or [], size or [], role or [], values or [])
-    answers.tolerance = _tolerance(tolerance)
+    answers.tolerance, answers.flags = _tolerance(tolerance), flags
     with notes_aside(as_json):
         folder = make(settings, file, function, answers, to=to)
         name = shlex.quote(f"{folder}/")
@@ -136,7 +142,10 @@ def make(
     settings: Settings, file: Path, function: str, answers: Said, *, to: Path | None = None
 ) -> Path:
     """Make the problem; return its folder."""
-    understood = understand(read(file), function)
+    build, answers.flags, ignored = build_of(answers.flags)
+    understood = understand(read(file, build), function)
+    if ignored:
+        typer.echo(f"{' '.join(ignored)}: left out; the judge builds with {' '.join(HOST_FLAGS)}")
     folder = to or Path(problem_name(understood.function.name))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadInput(f"{folder}: there is something there already; give another folder with --to")
@@ -164,6 +173,7 @@ def problem_of(settings: Settings, file: Path, function: str) -> Path:
     home = load_home(folder)
     if home is None or home.path(folder).resolve() != file.resolve():
         return make(settings, file, function, Said())
+    source = replace(source, build=build_of(home.flags)[0])
     if not (home.fits(source.original) and home.was_read_from(whole_text(source))):
         raise BadInput(
             f"{folder}: was made of another content of {file} or its headers; remove the folder,"

@@ -7,7 +7,7 @@ Not covered: functions that macros make.
 
 import codecs
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -25,6 +25,14 @@ _SIDE = re.compile(rb"\b__(?:host|device|global)__\s")  # CUDA's words, which g+
 _SPACE = re.compile(r"\s*([^\w\s])\s*|\s+")
 
 
+@dataclass(frozen=True, slots=True)
+class Build:
+    """What a compiler is told of a file: folders of headers, and lines before its first one."""
+
+    folders: tuple[Path, ...] = ()
+    lines: bytes = b""
+
+
 @dataclass(frozen=True)
 class CodeFile:
     """A file's bytes and their tree."""
@@ -34,6 +42,7 @@ class CodeFile:
     tree: Tree
     original: bytes
     added: int = 0  # lines of headers that stand before its own
+    build: Build = Build()
 
     def line(self, node: Node) -> int:
         """The line of the file where a node begins, from 1."""
@@ -138,7 +147,7 @@ class FunctionQuery:
     types: tuple[str, ...] | None
 
 
-def read(path: Path) -> CodeFile:
+def read(path: Path, build: Build = Build()) -> CodeFile:
     """Parse a file. Raises `BadInput` for one that is no C++ text."""
     if path.exists() and not path.is_file():
         raise BadInput(f"{path}: not a regular file; give a C++ source file")
@@ -149,7 +158,7 @@ def read(path: Path) -> CodeFile:
         raise BadInput(f"{path}: {error.strerror}; give a C++ source file") from None
     if len(content) > MOST_BYTES:
         raise BadInput(f"{path}: longer than {MOST_BYTES >> 20} MiB; give a source file")
-    return parsed(path, content)
+    return replace(parsed(path, content), build=build)
 
 
 def parsed(path: Path, content: bytes, original: bytes | None = None) -> CodeFile:

@@ -8,7 +8,7 @@ Not covered: names that only macros make.
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +30,7 @@ _BLOCKS = {
 }
 _NAMES = {"identifier", "type_identifier", "field_identifier", "namespace_identifier"}
 _NAMED = {*_NAMES, "qualified_identifier", "operator_name"}
-_INCLUDE = re.compile(rb'(?m)^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)".*$')
+_INCLUDE = re.compile(rb'(?m)^[ \t]*#[ \t]*include[ \t]*([<"])([^">\n]+)[">].*$')
 _OPENMP = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]omp\.h[>\"].*$", re.MULTILINE)
 _MOST_BYTES = 2**20
 _MOST_HEADERS = 100
@@ -44,23 +44,33 @@ class Slice:
     reached: list[Function]
 
 
-def parts_of(content: bytes, places: list[Path]) -> list[tuple[bytes, bytes, bytes]]:
-    """A text in parts: its own, the `#include` line that ends it, and what that puts there.
+def file_parts(source: CodeFile) -> list[tuple[bytes, bytes, bytes]]:
+    """A file in parts: its own, the `#include` line that ends it, and what that puts there.
 
-    The last of `places` is the text's file, the first one the user's: the headers in its folder
-    are put in, each once, and added to them.
+    Put in are headers of its folder and of those that its build names; first what this defines.
     """
+    told = source.build
+    parts = _parts_of(source.bare, [source.place], [folder.resolve() for folder in told.folders])
+    return [(b"", b"", told.lines), *parts] if told.lines else parts
+
+
+def _parts_of(
+    content: bytes, places: list[Path], folders: Sequence[Path]
+) -> list[tuple[bytes, bytes, bytes]]:
+    """The last of `places` is the text's file, the first one the user's; each is put in once."""
     parts, path, end = list[tuple[bytes, bytes, bytes]](), places[-1], 0
     for found in _INCLUDE.finditer(content):
-        own, header = (path.parent / found[1].decode()).resolve(), b""
-        is_near = own.is_relative_to(places[0].parent)
-        if not is_near or not own.is_file() or len(places) > _MOST_HEADERS:
+        beside, header = [path.parent] if found[1] == b'"' else [], b""
+        tried = [(folder / found[2].decode()).resolve() for folder in (*beside, *folders)]
+        near = [p for p in tried for f in (places[0].parent, *folders) if p.is_relative_to(f)]
+        own = next((one for one in near if one.is_file()), None)
+        if own is None or len(places) > _MOST_HEADERS:
             continue
         if own not in places:
             places.append(own)
             text = own.read_bytes().removeprefix(codecs.BOM_UTF8)
             text = re.sub(rb"(?m)^[ \t]*#[ \t]*pragma[ \t]+once.*$", b"", text)
-            header = b"".join(mine + put for mine, _, put in parts_of(text, places))
+            header = b"".join(mine + put for mine, _, put in _parts_of(text, places, folders))
         parts.append((content[end : found.start()], found[0], header))
         end = found.end()
     return [*parts, (content[end:], b"", b"")]
@@ -68,7 +78,7 @@ def parts_of(content: bytes, places: list[Path]) -> list[tuple[bytes, bytes, byt
 
 def whole_text(source: CodeFile) -> bytes:
     """The file's bytes with the headers in its folder in their places."""
-    return b"".join(own + header for own, _, header in parts_of(source.bare, [source.place]))
+    return b"".join(own + header for own, _, header in file_parts(source))
 
 
 def sliced(function: Function) -> Slice:
@@ -120,7 +130,8 @@ def _reached(source: CodeFile, items: list[Node], function: Function) -> set[int
     reached = {item.id for item in waiting}
     while waiting:
         item = waiting.pop()
-        names = {source.text(node) for node in walk(item) if node.type in _NAMES}
+        # a macro may be called as a word of the language, as `restrict`
+        names = {source.text(node) for node in walk(item) if not node.child_count}
         if item.type.startswith("preproc_"):
             names = set(re.findall(r"[A-Za-z_]\w*", source.text(item)))
         for other in (other for name in names for other in defines.get(name, [])):

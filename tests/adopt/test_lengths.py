@@ -9,9 +9,9 @@ from regraph_kg.adopt.reading import understand
 from regraph_kg.cpp.functions import parsed
 
 
-def of(code: str, **said: dict[str, tuple[str, ...]]) -> Draft:
+def of(code: str, **shapes: tuple[str, ...]) -> Draft:
     code = f"#include <cmath>\n#include <vector>\n{code}"
-    return Draft(understand(parsed(Path("own.cpp"), code.encode()), "f"), Said(**said))
+    return Draft(understand(parsed(Path("own.cpp"), code.encode()), "f"), Said(shapes))
 
 
 TABLE = "void f(const int* used, const float* x, float* y, int n, int most)"
@@ -99,3 +99,54 @@ def test_a_filter_that_is_cut_off_at_borders_is_as_long_as_its_loops() -> None:
         " continue; y[i] += w[k] * x[at]; } } }"
     )
     assert [draft.shape(name) for name in "xwy"] == [("n",), ("r",), ("n",)]
+
+
+CHOSEN = {
+    "a table of rows": (
+        "float s = 0; for (int i = 0; i < n; ++i) for (int r = 0; r < k; ++r)"
+        " s += t[r * m + at[i]]; return s;",
+        ["k", "m"],
+    ),
+    "planes": (
+        "float s = 0; for (int c = 0; c < 3; ++c) for (int i = 0; i < n; ++i)"
+        " s += t[at[i] + c * m] / k; return s;",
+        ["3", "m"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "shape"), CHOSEN.values(), ids=CHOSEN)
+def test_what_chooses_an_element_of_each_row_is_less_than_its_width(
+    body: str, shape: list[str]
+) -> None:
+    draft = of(f"float f(const float* t, const int* at, int n, int k, int m) {{ {body} }}")
+    told = {one["name"]: one for one in draft.arguments()}
+    assert (told["t"]["shape"], told["at"]["range"]) == (shape, [0, "m - 1"])
+
+
+def test_what_is_appended_has_room_for_the_most_that_was_seen() -> None:
+    draft = of(
+        "std::vector<int> f(const std::vector<int>& a, const std::vector<int>& b)"
+        " { std::vector<int> y; for (size_t i = 0; i < a.size(); ++i) for (size_t k = 0;"
+        " k < b.size(); ++k) if (a[i] == b[k]) y.push_back(int(i)); return y; }"
+    )
+    assert draft.proposed("result") == "a_size*b_size"
+
+
+def test_a_returned_length_is_exact() -> None:
+    draft = of(
+        "std::vector<float> f(const std::vector<float>& x) { std::vector<float> y;"
+        " for (size_t i = 0; i + 1 < x.size(); ++i) y.push_back(x[i + 1] - x[i]); return y; }"
+    )
+    assert draft.shape("result") == ("n - 1",)
+
+
+def test_a_person_names_a_length_that_two_vectors_have() -> None:
+    draft = of(
+        "void f(const std::vector<float>& x, std::vector<float>& y) {"
+        " for (size_t i = 0; i < x.size(); ++i) y[i] += x[i]; }",
+        x=("rows",),
+        y=("rows",),
+    )
+    assert draft.sizes["rows"] == "x.size()"
+    assert draft.shape("x") == draft.shape("y") == ("rows",)

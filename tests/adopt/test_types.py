@@ -1,5 +1,6 @@
 """Types that people use: what a parameter is, in the problem and on both ways to the function."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,13 @@ from regraph_kg.errors import BadInput
 def of(code: str, **said: dict[str, tuple[str, ...]]) -> Draft:
     code = f"#include <array>\n#include <vector>\n{code}"
     return Draft(understand(parsed(Path("own.cpp"), code.encode()), "f"), Said(**said))
+
+
+def compiled(draft: Draft) -> str:
+    code = serial_code(draft, draft.plain())
+    command = ["g++", "-std=c++17", "-fsyntax-only", "-x", "c++", "-"]
+    subprocess.run(command, input=code.encode(), check=True)
+    return code
 
 
 EACH = "{ for (int i = 0; i < n; ++i) for (int k = 0; k < 3; ++k) x[i][k] *= 2; }"
@@ -94,3 +102,52 @@ def test_an_enumeration_is_one_of_its_values(enum: str, kind: str, value: int) -
 def test_what_is_no_array_is_refused_with_the_true_reason(head: str, why: str) -> None:
     with pytest.raises(BadInput, match=why):
         of(f"{head} {EACH}")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "float f(const std::vector<std::pair<float, float>>& x)",
+        "using P = std::pair<float, float>; float f(std::vector<P> x)",
+    ],
+)
+def test_pairs_are_structs_of_two_numbers(head: str) -> None:
+    draft = of(
+        f"#include <utility>\n{head} {{ float s = 0; for (auto& p : x) s += p.second; return s; }}"
+    )
+    told = draft.arguments()[0]
+    assert told["fields"] == {"first": "float32", "second": "float32"}
+    assert "std::pair<float, float>" in serial_code(draft, draft.plain())
+
+
+def test_a_pair_with_padding_is_refused() -> None:
+    with pytest.raises(BadInput, match="padding"):
+        of("void f(std::vector<std::pair<int, double>>& x) { x[0].first = 1; }")
+
+
+@pytest.mark.parametrize("kind", ["int", "const double", "bool"])
+def test_a_parameter_without_a_name_is_passed_on_as_nothing(kind: str) -> None:
+    draft = of(f"void f({kind}, float* x, int n) {{ for (int i = 0; i < n; ++i) x[i] *= 2; }}")
+    told = home(draft, draft.plain(), Path())
+    assert "f_entry({}, x, n)" in told.wrapper
+    assert draft.arguments()[0]["name"] == "unnamed_1"
+
+
+def test_an_array_without_a_name_is_refused() -> None:
+    with pytest.raises(BadInput, match="parameter 1 has no name"):
+        of("void f(const int*, float* x, int n) { for (int i = 0; i < n; ++i) x[i] *= 2; }")
+
+
+@pytest.mark.parametrize("scope", ["", "static ", "namespace {{ {} }}"])
+def test_a_parameter_may_be_called_like_its_function(scope: str) -> None:
+    code = "void f(const std::vector<int>& x, std::vector<int>& f) { f[0] += x[1]; }"
+    draft = of(scope.format(code) if "{" in scope else scope + code)
+    assert "    regraph_own(View<const int>(x, 2), View<int>(f, 1));" in compiled(draft)
+
+
+def test_a_macro_for_a_word_of_the_language_is_kept() -> None:
+    draft = of(
+        "#ifdef __cplusplus\n#define restrict __restrict\n#endif\n"
+        "void f(float *restrict x, int n) { for (int i = 0; i < n; ++i) x[i] *= 2; }"
+    )
+    assert "#define restrict __restrict" in serial_code(draft, draft.plain())
