@@ -96,6 +96,8 @@ class Calls:
             return False
         if node.type == "lambda_expression":
             return not self._quiet(node, 0)
+        if node.type == "initializer_list":
+            return any(self._may_be_written(part, loop) for part in node.named_children)
         pointed = self.names.pointer(node, loop)
         declared = pointed[1] if pointed is not None else self._declared(node)
         if declared is None:

@@ -21,6 +21,9 @@ _ALLOCATED = (  # a way to allocate, whether it counts bytes, and the first valu
     (rf"auto (?P<auto>\w+) = {_UNIQUE}", False, " = {}"),
     (rf"std::unique_ptr<[\w: ]+\[\]> (?P<auto>\w+)[({{]{_NEW}[)}}];", False, ""),
 )
+_SIZED_LATER = re.compile(  # an empty vector whose first use gives it its length
+    r"(std::vector<[\w: ]+>) (\w+);((?:(?!\b\2\b)[^{}])*)\b\2\.(?:resize|assign)\(([^;]+)\);"
+)
 _SWAPPED = re.compile(
     r"(?P<kind>[\w: ]+\* ?(?:const )?)?(\w+) = (\w+);\s*(\w+) = (\w+);\s*(\w+) = (\w+);(?=([^}]*))"
 )
@@ -29,6 +32,7 @@ _SWAPPED = re.compile(
 def with_local_arrays(code: str) -> str:
     """The text with memory that functions allocate as arrays of theirs."""
     code, names = _SWAPPED.sub(_swap, _with_lengths(code)), set[str]()
+    code = _SIZED_LATER.sub(r"\3\1 \2(\4);", code)
     for pattern, in_bytes, value in _ALLOCATED:
         for match in re.finditer(pattern, code):
             groups = match.groupdict()

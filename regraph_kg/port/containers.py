@@ -24,23 +24,6 @@ _MADE = {"declaration", "expression_statement"}
 _SWAPPED = re.compile(r"(?:std::)?swap\((\w+), (\w+)\);|(\w+)\.swap\((\w+)\);")
 
 
-@dataclass(frozen=True, slots=True)
-class Vector:
-    """A vector or array that the work declares, as C++ of the device."""
-
-    name: str
-    element: str
-    length: str
-    first: str  # what sets its elements
-    is_result: bool = False
-
-    @property
-    def text(self) -> str:
-        """Its declaration in the port; `launch` has the memory of the result."""
-        memory = "" if self.is_result else f"{self.element} {self.name}[{self.length}];"
-        return " ".join(part for part in (memory, self.first) if part)
-
-
 @dataclass(slots=True)
 class FunctionContainers:
     """The containers of one function."""
@@ -153,32 +136,12 @@ class Containers:
         if made is not None and (is_list or made.type in ("argument_list", "parameter_list")):
             items = [n for n in made.named_children if n.type != "comment"]
         texts = [self._of_device(owner, flat(source, item)) for item in items]
-        if not texts and not extent and made is None:
-            later = self._sized_later(owner, node, name)
-            if later is not None:
-                texts, at = later
-                owner.vectors[at] = self._made(owner, name, texts, returned, is_list=False)
-                return ""
         if not texts and not extent:
             raise UnportableError(
                 f"line {source.line(node)}: {flat(source, node)[:60]}: a vector of a length that"
                 " is not told there"
             )
         return self._made(owner, name, texts, returned, is_list=is_list)
-
-    def _sized_later(
-        self, owner: FunctionContainers, node: Node, name: str
-    ) -> tuple[list[str], int] | None:
-        """What the first use of an empty vector makes of it, and the place of that."""
-        source, after = owner.function.source, node.next_named_sibling
-        while after is not None:
-            text = flat(source, after)
-            if re.search(rf"\b{name}\b", text):
-                match = re.fullmatch(rf"{name}\.(?:resize|assign)\((.+)\);", text)
-                texts = [self._of_device(owner, part) for part in split(match[1])] if match else []
-                return (texts, after.start_byte) if match else None
-            after = after.next_named_sibling
-        return None
 
     def _made(
         self,
@@ -215,9 +178,9 @@ class Containers:
         elif len(texts) > 1:
             first = f"{each}{texts[1]};"
         owner.written[name] = size
-        vector = Vector(name, element, length, first, name == returned)
-        told = "" if fixed else f"size_t {length} = {size}; "
-        return f"{told}{vector.text}"
+        told = "" if fixed else f"size_t {length} = {size};"
+        memory = "" if name == returned else f"{element} {name}[{length}];"
+        return " ".join(filter(None, (told, memory, first)))  # launch has the result's memory
 
     def _of_device(self, owner: FunctionContainers, text: str) -> str:
         """An expression with containers' methods as C++ of the device."""

@@ -7,11 +7,11 @@ Numbers that a kernel changes are read back. Not here: what a kernel is made of 
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
+from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import CodeFile, Function
 from regraph_kg.cpp.syntax import statements, walk
 from regraph_kg.port.changes import Changes
@@ -73,51 +73,30 @@ class Order:
                 return lines[:-1] if lines[-1:] == ["return;"] else [*lines, *self._freed()]
             self.kernels.undo(mark)
             self.buffers, self.depth = [], 0
-            with suppress(CannotSplitError):
-                return [*self._in_one(scope.copy()), *self._freed()]
-            self.kernels.undo(mark)
-            self.buffers = []
         raise AssertionError  # the second round ends above
-
-    def _in_one(self, scope: Scope) -> list[str]:
-        """The lines where one thread does all that the host need not."""
-        left, lines = statements(self.function.body), list[str]()
-        while left and (made := self._prepared(left[0], scope)) is not None:
-            lines += made
-            left = left[1:]
-        return [*lines, *self._rest(left, scope)]
 
     def _freed(self) -> list[str]:
         return [f"cudaFree({name});" for name in self.buffers]
-
-    def _prepared(self, node: Node, scope: Scope) -> list[str] | None:
-        """What the host does before the one thread starts."""
-        is_swap = bool(_SWAP.fullmatch(flat(self._source, node)))
-        if node.type == "declaration" or not is_swap:
-            try:
-                return self._declared(node, scope) or self._moved(node, scope)
-            except CannotSplitError:
-                return None
-        return None
 
     def _rest(self, left: list[Node], scope: Scope) -> list[str]:
         """One kernel of one thread for the rest of the function."""
         if not left:
             return []
-        text = self._text(left[0], left[-1])
-        first = left[0].start_byte
-        edited = list[str]()
-        at = first
-        for statement in left:
-            for node in walk(statement):
-                if is_return(node, self.function) and node.named_child_count:
-                    value = self._source.text(node.named_children[0])
-                    edited.append(self._source.original[at : node.start_byte].decode())
-                    edited.append(f"{{ {self.stored(value)} return; }}")
-                    at = node.end_byte
-        edited.append(self._source.original[at : left[-1].end_byte].decode())
-        text = undented("".join(edited), self._source, left[0])
-        return self.kernels.one_thread(text, scope, (), {})
+
+        def stored(node: Node) -> str:
+            value = [self.stored(self._source.text(value)) for value in node.named_children[:1]]
+            return " ".join((*value, "return;"))
+
+        return self.kernels.one_thread(self._returning(left, stored), scope, (), {})
+
+    def _returning(self, nodes: list[Node], said: Callable[[Node], str]) -> str:
+        """The text of statements with other words for their returns."""
+        edits = Edits()
+        for node in [inner for each in nodes for inner in walk(each)]:
+            if is_return(node, self.function):
+                edits.put(node, f"{{ {said(node)} }}")
+        text = edits.applied(self._source.original, nodes[0].start_byte, nodes[-1].end_byte)
+        return undented(text, self._source, nodes[0])
 
     def stored(self, value: str) -> str:
         """The kernel's statement that stores what the function returns."""
@@ -220,14 +199,7 @@ class Order:
 
     def _verbatim(self, node: Node, scope: Scope) -> list[str]:
         """A statement of numbers alone, which the host runs as it is."""
-        parts, at = list[str](), node.start_byte
-        for inner in walk(node):
-            if is_return(inner, self.function):
-                parts.append(self._source.original[at : inner.start_byte].decode())
-                parts.append(f"{{ {' '.join(self._returned(inner, scope))} }}")
-                at = inner.end_byte
-        parts.append(self._source.original[at : node.end_byte].decode())
-        return undented("".join(parts), self._source, node).split("\n")
+        return self._returning([node], lambda it: " ".join(self._returned(it, scope))).split("\n")
 
     def _returned(self, node: Node, scope: Scope) -> list[str]:
         if not node.named_child_count:

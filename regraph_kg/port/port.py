@@ -17,6 +17,7 @@ from regraph_kg.port.buffers import with_local_arrays
 from regraph_kg.port.containers import Containers
 from regraph_kg.port.device import on_device
 from regraph_kg.port.host import PLACE, words_of
+from regraph_kg.port.inline import with_bodies
 from regraph_kg.port.launch import Launch
 from regraph_kg.port.names import UnportableError
 from regraph_kg.port.normal import plain
@@ -50,7 +51,7 @@ def port(problem: Problem, *, one_thread: bool = False) -> Port | NotPorted:
             why = "is defined in two ways, or pastes names or a list"
             raise UnportableError(f"macro {min(unclear)} {why}: write out what it stands for")
         code = with_local_arrays(with_plain_work(code, problem.entry))
-        source = parsed(PLACE, plain(code).encode())
+        source = parsed(PLACE, plain(with_bodies(code, problem.entry)).encode())
         work = work_of(problem, source)
         return _port(problem, work, one_thread)
     except (UnportableError, BadInput) as error:

@@ -15,10 +15,18 @@ from regraph_kg.cpp.syntax import walk
 from regraph_kg.port.host import flat, words_of
 from regraph_kg.port.loops import fact_of
 
-_ADDED = {"int", "unsigned", "unsigned int", "unsigned long long", "float", "double"}
+_ADDED = {"int", "unsigned", "unsigned int", "float", "double"}
 """Types that a GPU adds to atomically."""
 _WIDE = {
-    *("long", "long long", "unsigned long", "size_t", "std::size_t", "ptrdiff_t"),
+    *(
+        "long",
+        "long long",
+        "unsigned long",
+        "unsigned long long",
+        "size_t",
+        "std::size_t",
+        "ptrdiff_t",
+    ),
     *("int64_t", "uint64_t", "std::int64_t", "std::uint64_t", "long int", "std::ptrdiff_t"),
 }
 _NARROW = {"int32_t": "int", "uint32_t": "unsigned", "std::int32_t": "int"}
@@ -42,12 +50,9 @@ class Update:
         if self.operator == "+":
             return added(self.kind, place, self.name)
         sign = _GREATEST.get(self.operator, "{a} " + self.operator + " {b}")
-        word = "unsigned long long" if self.kind in {*_WIDE, "double", *_EIGHT} else "unsigned"
+        word = "unsigned long long" if self.kind in {*_WIDE, "double"} else "unsigned"
         way = f"[]({self.kind} a, {self.kind} b) {{ return {sign.format(a='a', b='b')}; }}"
         return f"combine<{word}>(&{place}, {self.name}, {way});"
-
-
-_EIGHT = {"unsigned long long", "long long"}
 
 
 def can_add(kind: str) -> bool:

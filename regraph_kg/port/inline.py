@@ -1,0 +1,79 @@
+"""Functions with vectors of their own, written in place of the one call of each.
+
+Not covered: several calls, results in the middle of an expression, an early return.
+"""
+
+import re
+
+from tree_sitter import Node
+
+from regraph_kg.cpp.edits import Edits
+from regraph_kg.cpp.functions import (
+    CodeFile,
+    Function,
+    declared_name,
+    functions,
+    parameter_type,
+    parsed,
+)
+from regraph_kg.cpp.syntax import walk
+from regraph_kg.port.host import PLACE, declared
+from regraph_kg.port.names import fresh
+
+_RESULT = re.compile(r"(?:(?:const )?(?P<kind>[\w:]+) (?=\w+ = ))?(?P<target>[^;=]+?) = $")
+
+
+def with_bodies(code: str, entry: str) -> str:
+    """The text with such functions in place of their calls."""
+    source, edits = parsed(PLACE, code.encode()), Edits()
+    known = functions(source)
+    inside = [node for caller in known if caller.name != entry for node in walk(caller.body)]
+    for function in known:
+        calls = (node for node in inside if node.type == "call_expression")
+        called = [node for node in calls if _name(source, node) == function.name]
+        statement: Node | None = called[0] if len(called) == 1 else None
+        while statement is not None and not statement.type.endswith(("statement", "declaration")):
+            statement = statement.parent
+        vectors = "std::vector<" in source.text(function.body) and not function.templates
+        made = _body(function, called[0], statement) if statement is not None and vectors else ""
+        if made and statement is not None:
+            edits.put(statement, made)
+            edits.put(function.outer, "")
+    return edits.applied(source.original)
+
+
+def _name(source: CodeFile, call: Node) -> str:
+    return source.text(call.children[0]).rpartition("::")[2]
+
+
+def _body(function: Function, call: Node, statement: Node) -> str:
+    """The statement with a function's body in it; "" where it is none of the simple ones."""
+    source, listed, content = function.source, call.children[-1], function.source.content
+    given = [source.text(node) for node in listed.named_children if node.type != "comment"]
+    returns = [node for node in walk(function.body) if node.type == "return_statement"]
+    head, last = content[statement.start_byte : call.start_byte], function.body.named_children[-1]
+    result = _RESULT.fullmatch(head.decode())
+    told = result is not None and returns == [last] and result["kind"] != "auto"
+    if len(given) != len(function.parameters) or not (told or not (head or returns)):
+        return ""
+    others = content[: function.node.start_byte] + content[function.node.end_byte :]
+    taken, lines, edits = {*re.findall(r"\w+", others.decode())}, list[str](), Edits()
+    made = [node for node in walk(function.body) if node.type == "declaration"]
+    names = {name: fresh(name, taken) for node in made for name in declared(source, node)}
+    for node, value in zip(function.parameters, given, strict=True):
+        name, kind = declared_name(source, node), parameter_type(source, node)
+        whole = "&" in kind or "<" in kind
+        if whole and not value.isidentifier():
+            return ""
+        names[name] = value if whole else fresh(name, taken)
+        lines += [] if whole else [f"{kind} {names[name]} = {value};"]
+    for node in walk(function.body):
+        if node.type == "identifier" and source.text(node) in names:
+            edits.put(node, names[source.text(node)])
+    kind = ""
+    if result is not None and told:
+        value = edits.applied(content, last.named_children[0].start_byte, last.end_byte)
+        edits.put(last, f"{result['target']} = {value}")
+        kind = f"{result['kind']} {result['target']}; " if result["kind"] else ""
+    body = edits.applied(content, function.body.start_byte + 1, function.body.end_byte - 1)
+    return f"{kind}{{ {' '.join(lines)}{body}}}"
