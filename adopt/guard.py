@@ -46,7 +46,8 @@ def _instance(draft: Draft) -> Iterator[str]:
 
 
 def _asked(draft: Draft, plain: Plain) -> Iterator[str]:
-    given = [one for one in plain.given if one.passed.form != "scalar"]
+    # a const reference to a number may be an element of what is written
+    given = [o for o in plain.given if o.passed.form != "scalar" or not o.passed.by_value]
     yield from (f"{one.name} != nullptr" for one in given if one.passed.form in ("pointer", "rows"))
     extents = [text for name in draft.names for text in draft.shape(name)]
     yield from (f"{said} >= 1" for said in draft.sizes.values())
@@ -73,13 +74,19 @@ def _apart(draft: Draft, one: Given, other: Given) -> Iterator[str]:
     pair = one.passed, other.passed
     if {o.form for o in pair} == {"vector"} and len({o.element.spelled for o in pair}) == 1:
         yield f"&{one.name} != &{other.name}"
-    elif len({o.element.type for o in pair}) == 1 and one.lies and other.lies:
+    elif len({o.element.type for o in pair}) == 1 and all(map(_has_place, (one, other))):
         ends = (f"{at}, {at} + {long}" for at, long in (_placed(draft, o) for o in (one, other)))
         yield f"regraph_apart({', '.join(ends)})"
 
 
+def _has_place(one: Given) -> bool:
+    return one.lies or one.passed.form in ("reference", "scalar")
+
+
 def _placed(draft: Draft, one: Given) -> tuple[str, str]:
     """Where an array begins, and how many elements it has, in C++."""
+    if not one.lies:  # a reference to a number
+        return f"&{one.name}", "1"
     if one.holds:
         return f"{one.name}.data()", f"{one.name}.size()"
     return "*" * len(one.passed.fixed) + one.name, _wide(draft, draft.length(one.name))

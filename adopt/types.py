@@ -210,7 +210,7 @@ class Types:
             return Passed("rows" if fixed else "pointer", element, const, fixed=fixed)
         if "&" in layers and not const:
             return Passed("reference", element)
-        return Passed("scalar", element, const=True, by_value=True)
+        return Passed("scalar", element, const=True, by_value="&" not in layers)
 
     def _holder(self, base: str, inner: list[str], const: bool, layers: list[str]) -> Passed:
         if base == "array" and layers in (["*"], ["[]"]):

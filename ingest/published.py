@@ -32,6 +32,7 @@ EXAMPLES = ("examples", "steps", "example")
 PROBLEM = ("name", "kernel", "problem", "task_id")
 BEFORE = ("before", "before_code", "code_before", "old")
 AFTER = ("after", "after_code", "code_after", "code", "new")
+MOST_STEPS = 100  # of a trajectory
 WHY, WHAT = ("think", "reasoning", "reason"), ("detail", "details", "description")
 
 
@@ -74,6 +75,9 @@ def trajectories(graph: Mapping[str, Any]) -> Iterator[bytes | Unread]:
         return
     for way in _ways(examples):
         first, last = way[0], way[-1]
+        if len(way) > MOST_STEPS:
+            yield Unread(last.number, f"{last.place}: more than {MOST_STEPS} steps lead to it")
+            continue
         if first.previous is not None:
             yield Unread(last.number, f"{last.place}: its steps go round in a circle")
         elif _kind(first.before) == target:
@@ -99,7 +103,8 @@ def _ways(examples: list[_Example]) -> Iterator[list[_Example]]:
         if id(last) in told:
             continue
         way, seen = [last], {id(last)}
-        while (before := way[-1].previous) is not None and id(before) not in seen:
+        # ways share their first steps, so that long ones would fill the memory
+        while (before := way[-1].previous) and id(before) not in seen and len(way) <= MOST_STEPS:
             way.append(before)
             seen.add(id(before))
         told |= seen

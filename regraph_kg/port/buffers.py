@@ -7,6 +7,7 @@ import re
 
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.syntax import parse, text, walk
+from regraph_kg.port.names import UnportableError
 
 _KIND = r"(?P<kind>(?:unsigned |signed |long |short )*[\w:]+) ?\* ?(?:const )?(?P<name>\w+)"
 _CAST = r"(?:\([^()=;]*\)|static_cast<[^;=]*?>\()? ?(?:std::)?"
@@ -21,6 +22,7 @@ _ALLOCATED = (  # a way to allocate, whether it counts bytes, and the first valu
     (rf"auto (?P<auto>\w+) = {_UNIQUE}", False, " = {}"),
     (rf"std::unique_ptr<[\w: ]+\[\]> (?P<auto>\w+)[({{]{_NEW}[)}}];", False, ""),
 )
+_ALIAS = re.compile(r"(?:vector|array)<[^;{}()=]*> ?(?:const ?)?& ?(\w+) ?=")
 _SIZED_LATER = re.compile(  # an empty vector whose first use gives it its length
     r"(std::vector<[\w: ]+>) (\w+);((?:(?!\b\2\b)[^{}])*)\b\2\.(?:resize|assign)\(([^;]+)\);"
 )
@@ -30,7 +32,12 @@ _SWAPPED = re.compile(
 
 
 def with_local_arrays(code: str) -> str:
-    """The text with memory that functions allocate as arrays of theirs."""
+    """The text with memory that functions allocate as arrays of theirs.
+
+    Raises `UnportableError`.
+    """
+    if alias := _ALIAS.search(code):
+        raise UnportableError(f"{alias[1]}: another name of a container; use the container's own")
     code, names = _SWAPPED.sub(_swap, _with_lengths(code)), set[str]()
     code = _SIZED_LATER.sub(r"\3\1 \2(\4);", code)
     for pattern, in_bytes, value in _ALLOCATED:

@@ -27,12 +27,15 @@ _BACK = re.compile(
     r"if \((\w+_copy)\.size\(\) != std::size_t\(.+\)\) std::abort\(\);"
     r"|std::copy\((\w+_copy)\.begin\(\), \2\.end\(\), \w+\);"
 )
-_CALL = re.compile(r"(?:const auto returned = |return )?([\w:]+)\((.*)\);")
+_CALL = re.compile(
+    r"(?:const auto returned = |return )?(?:(?P<cast>static_cast<[\w: ]+>\())?"
+    r"(?P<function>[\w:]+)\((?P<passed>.*)\)(?(cast)\));"
+)
 _CHECKED = re.compile(r"if \(returned\.size\(\) != std::size_t\((.+)\)\) std::abort\(\);")
 _COPIED = re.compile(r"std::copy\(returned\.begin\(\), returned\.end\(\), (\w+)\);")
 _ARRAY = re.compile(r"\*reinterpret_cast<(?:const )?std::array<.+, (\w+)>\*>\((\w+)\)")
 _CAST = re.compile(r"reinterpret_cast<[\w: ]+\*>\((\w+)\)")
-_SPAN = re.compile(r"(?:std::span|View)<.+>\((\w+), (.+)\)")
+_SPAN = re.compile(r"(?:std::span|View)<.+?>\(((?:reinterpret_cast<[\w: ]+\*>\()?(\w+)\)?), (.+)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ def work_of(problem: Problem, source: CodeFile) -> Work:
             statements.append(text)
     first = statements[0] if statements else ""
     called = _CALL.fullmatch(first)
-    function = _unique(source, called[1]) if called else None
+    function = _unique(source, called["function"]) if called else None
     result = _result(statements[1:])
     names = [declared_name(source, node) for node in entry.parameters]
     alone = len(statements) == 1 or first.startswith("const auto returned = ")
@@ -89,7 +92,7 @@ def work_of(problem: Problem, source: CodeFile) -> Work:
         pairs = zip(names, problem.args, strict=True)
         return Work(entry, tuple(WorkArgument(name, arg.name) for name, arg in pairs))
     constants = {arg.name for arg in problem.args if arg.role == "in" and arg.is_array}
-    passed = split(called[2])
+    passed = split(called["passed"])
     if len(passed) != len(function.parameters):
         raise UnportableError(f"{function.name} has default arguments")
     arguments = [
@@ -115,7 +118,7 @@ def _passes_on(
 
     The entry returns the function's result.
     """
-    passed = split(called[2])
+    passed = split(called["passed"])
     arrays = [arg.name for arg in problem.args if arg.is_array]
     kind = function.node.child_by_field_name("type")
     silent = kind is not None and function.source.text(kind) == "void"
@@ -150,7 +153,7 @@ def _argument(
     if match := _ARRAY.fullmatch(text):
         return WorkArgument(name, match[2], match[1], match[2] in constants)
     if match := _SPAN.fullmatch(text):
-        return WorkArgument(name, match[1], match[2], match[1] in constants)
+        return WorkArgument(name, match[1], match[3], match[2] in constants)
     if re.search(r"^\*|\[|std::", _CAST.sub(r"\1", text)):
         raise UnportableError(f"the entry passes {text[:60]}, which the host must read first")
     return WorkArgument(name, text)

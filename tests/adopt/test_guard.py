@@ -78,6 +78,13 @@ GROWS = f"{PAIR} for (unsigned i = 0; i < x.size(); ++i) y[i] = x[i] + (i ? y[i 
 SPAN = f"{PAIR} for (unsigned i = 0; i < x.size(); ++i) y[i] = x[i]; }}".replace(
     "std::vector<int>& y", "std::span<int> y"
 )
+SCALED = """void f(std::vector<int>& y, const int& by) {
+    for (unsigned i = 0; i < y.size(); ++i) y[i] *= by;
+}"""
+MEAN = """void f(const float* x, int n, float& mean) {
+    mean = 0;
+    for (int i = 0; i < n; ++i) mean += x[i] / n;
+}"""
 LARGEST = """template <typename T> T f(const std::vector<T>& x) {
     T found = T(x[0]);
     for (const T& each : x) found = each > found ? each : found;
@@ -99,6 +106,11 @@ WIDE = """template <class T, int by> void f(const T* x, T* y, int n) {
         (SHIFT, "f", f"float y[4] = {{1}}; f(y, y + 1, 3); {SHOWN}", "2\n"),
         (SHIFT, "f", f"float y[2] = {{1, 2}}; f(nullptr, nullptr, 0); {SHOWN}", "2\n"),
         (GROWS, "f", f"std::vector<int> x{{1, 2}}, y(2); f(x, y); {SHOWN}", "new\n3\n"),
+        # a reference to a number may be an element of what is written, or read
+        (SCALED, "f", f"std::vector<int> y{{2, 3}}; int by = 2; f(y, by); {SHOWN}", "new\n6\n"),
+        (SCALED, "f", f"std::vector<int> y{{2, 3}}; f(y, y[0]); {SHOWN}", "12\n"),
+        (MEAN, "f", f"float y[2] = {{2, 4}}, mean; f(y, 2, mean); {SHOWN}", "new\n4\n"),
+        (MEAN, "f", f"float y[2] = {{2, 4}}; f(y, 2, y[1]); {SHOWN}", "1.5\n"),
         (GROWS, "f", f"std::vector<int> y{{1, 2}}; f(y, y); {SHOWN}", "3\n"),
         (SPAN, "f", f"std::vector<int> x{{1, 2}}, y(3); f(x, y); {SHOWN}", "new\n2\n"),
         (SPAN, "f", f"std::vector<int> y{{1, 2}}; f(y, y); {SHOWN}", "2\n"),

@@ -1,6 +1,7 @@
 """The graph that the method's published implementation saves becomes trajectories."""
 
 import io
+import itertools
 import json
 from typing import Any
 
@@ -136,3 +137,13 @@ def test_a_graph_of_ten_thousand_nodes_is_read() -> None:
         for at in range(1, len(names))
     ]
     assert len(ways(graph(*edges, names=names))) == 9_999
+
+
+def test_steps_behind_very_many_others_are_left_out() -> None:
+    codes = [THREADS.replace("n)", f"n{at})") for at in range(150)]
+    steps = [example(old, new) for old, new in itertools.pairwise(codes)]
+    ends = [example(codes[at], THREADS.replace("n)", f"e{at})")) for at in (50, 98, 99, 120)]
+    given = graph(edge(0, 1, example(SERIAL, codes[0])), edge(1, 1, *steps), edge(1, 1, *ends))
+    assert sorted(len(labels) for _, _, labels in ways(given)) == [52, 100]
+    assert len(reasons(given)) == 3
+    assert "more than 100 steps" in reasons(given)[0]

@@ -55,3 +55,11 @@ def test_an_answer_takes_the_functions_place() -> None:
 def test_an_entry_that_does_the_work_itself_is_the_model_s() -> None:
     assert own_function(problem(f"{HEAD} {{ for (int i = 0; i < n; ++i) y[i] = x[i]; }}")) is None
     assert own_function(problem("no code at all")) is None
+
+
+def test_a_cast_result_and_bytes_as_numbers_are_passed_on() -> None:
+    passed = "View<const float>(reinterpret_cast<const float*>(x), n)"
+    cast = f"static_cast<float>(weighed({passed}))"
+    own = own_function(problem(VIEWED.replace("weighed(View<const float>(x, n))", cast)))
+    assert own is not None
+    assert own.function == "weighed"

@@ -48,6 +48,12 @@ def refused(code: str, *args: dict[str, Any], **more: Any) -> str:
     return found.why
 
 
+@pytest.mark.parametrize("kind", ["std::vector<float>", "const std::vector<float>"])
+def test_a_second_name_of_a_container_is_refused(kind: str) -> None:
+    body = f"std::vector<float> a(n); {kind}& b = a; for (int i = 1; i < n; ++i) a[i] += b[i - 1];"
+    assert "b: another name of a container" in refused(f"{HEAD} {{ {body} }}")
+
+
 def test_a_port_reads_as_it_always_did(request: pytest.FixtureRequest) -> None:
     spmv = load_problem(CORPUS / "spmv")
     assert isinstance(spmv, Problem)
