@@ -318,6 +318,7 @@ def test_a_problem_is_opened_without_the_gpu_and_judged_with_it(
     assert claimed == ["core", "GPU", "core"]
 
 
+@pytest.mark.flaky(reruns=3)  # on a busy machine levels that rest on the clock tell too little
 @pytest.mark.usefixtures("pretended_gpu")
 def test_on_a_gpu_levels_tell_of_a_rival(cache: Path, on_device: Problem) -> None:
     head = f'{KERNEL}extern "C" void scale(const float* x, float* y, float a, int n)'
