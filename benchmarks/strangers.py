@@ -396,6 +396,8 @@ def main() -> None:
     print(json.dumps(found))
     if given.json:
         result = {
+            "benchmark": "strangers",
+            "command": " ".join(("python -m benchmarks.strangers", *sys.argv[1:])),
             "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
             "machine": machine(),
             "figures": found,
