@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from string import Template
 
 from regraph_kg.collect.judged_steps import TrajectoryDraft, label_of, step_of
 from regraph_kg.cpp.tokens import normalized
@@ -19,13 +18,13 @@ from regraph_kg.models.prompt import DecisionKey, Prompt, Reply
 from regraph_kg.models.run import Task
 from regraph_kg.models.text import without_thought
 from regraph_kg.models.trajectory import Source, Step
-from regraph_kg.search.prompts.examples import failure_text, fill
-from regraph_kg.search.prompts.fences import without_blocks
-from regraph_kg.search.prompts.render import FailedAnswer, prompts_id, system_text
+from regraph_kg.search.prompts.fences import quoted, without_blocks
+from regraph_kg.search.prompts.render import prompts_id, system_text
+from regraph_kg.search.prompts.texts import fill
 from regraph_kg.search.read_answer import ParseFailure, parse
 
 FOLDER = Path(__file__).parent / "prompts"
-VERSION = 1  # version of the prompts and their composition. History: 1 (2026-11) first version.
+VERSION = 2  # version of the prompts and their composition: 2 (2026-11) the search's system text
 FASTER = 1.03  # least factor that counts as faster; less may be chance
 STEPS, REPAIRS, PATIENCE = 8, 2, 2
 """Usual steps at most; calls for one step after a failed one; tries in a row without gain."""
@@ -35,6 +34,15 @@ _FIELD = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _FINISHED = re.compile(r"^[ \t*_]*NO FURTHER STEP[*_]*[ \t]*[:.]?[*_]*(?P<why>.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedAnswer:
+    """A failed answer as it is fed back."""
+
+    outcome: Outcome
+    diagnosis: str
+    code: str | None  # the failed answer's code; None where it held none
 
 
 @dataclass(slots=True)
@@ -119,9 +127,11 @@ class Conversation:
         parts.append(fill("code", code=self._code.strip()))
         parts.append(fill("signature", signature=self.task.signature))
         if failed is not None:
-            parts.append(failure_text("failure", failed.outcome, failed.diagnosis))
+            said = quoted(failed.diagnosis)
+            said = f":\n{said}" if said else "."
+            parts.append(filled("failure", outcome=failed.outcome.value, said=said))
             if failed.code is not None:
-                parts.append(fill("failed_code", code=failed.code.strip()))
+                parts.append(filled("failed_code", code=failed.code.strip()))
         parts.append(filled("answer"))
         place = f"{self.number}.{self._tries}.{repair}"
         subject = f"{self.task.problem}.{self.task.target} {place}"
@@ -164,5 +174,4 @@ def prompt_hash() -> str:
 
 def filled(name: str, **values: str) -> str:
     """A text of prompts/ with its blanks filled."""
-    text = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
-    return Template(text).substitute(values).strip()
+    return fill(name, FOLDER, **values)

@@ -48,7 +48,6 @@ OLDER = {
     f"shipped-{name}-qwen2.5-coder-{size}b" for name in ("cuda", "openmp") for size in (0.5, 1.5)
 }
 """Benches from before small steps: the text says what came of them."""
-NEEDS = {"nothing": "nothing", "graph": "a graph", "embeddings": "a graph with embeddings"}
 STAGES = ("regraph_kg", "adopt", "collect", "ingest", "search", "evaluation")
 
 
@@ -125,7 +124,7 @@ def methods() -> str:
     told = []
     for name, line in METHODS.items():
         kind = kind_of(name)
-        rows.append(f"| [`{name}`](#{name}) | {NEEDS[kind.needs]} |")
+        rows.append(f"| [`{name}`](#{name}) | {'a graph' if kind.walks else 'nothing'} |")
         told += ["", f"### `{name}`", line, *_settings_of(kind.settings)]
     end = rest[rest.index("<!-- end") :]
     return head + "\n".join([f"{begin}{mark}-->", *rows, *told, end])

@@ -71,15 +71,6 @@ def taken_back(best: TakenBack | None) -> str:
     return f"{text}, but {times(best.speedup)}{spread} measured again: not surely faster"
 
 
-def _declined(summary: RunSummary) -> str:
-    """How many samples said that their technique does not apply, if any, and mostly why."""
-    count, samples = summary.outcomes.get(Outcome.DECLINED, 0), sum(summary.outcomes.values())
-    if not count:
-        return ""
-    text = f"{count} of {samples} answers said that the technique does not apply"
-    return f"{text}: {summary.declined}"
-
-
 def tried(record: SimulationRecord) -> str:
     """An iteration's path and the outcomes of its steps."""
     outcomes = ", ".join(map(_outcome, record.steps))
@@ -119,7 +110,6 @@ def run_rows(summary: RunSummary, *, walks: bool) -> dict[str, str]:
         **_course(summary),
         "best seen": taken_back(summary.taken_back),
         "failures": failure(summary.failure),
-        "declined": _declined(summary),
         **_price(summary.cost, summary.active_seconds),
         "no answer": f"{counted(summary.unrecorded, 'step')} skipped:"
         " the recorded answers have none for them"
@@ -180,6 +170,4 @@ def _outcome(step: StepRecord) -> str:
         return "no recorded answer"
     if step.fell:
         return f"screened before more is built on it: {step.outcome.words}"
-    if step.declined:
-        return f"does not apply: {step.diagnosis}"
     return step.outcome.words if step.speedup is None else times(step.speedup)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
+from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.run import (
     CommonFailure,
     RunHeader,
@@ -134,7 +134,6 @@ def summarise(
         guarantee=header.guarantee,
         stopped=stopped or ledger.stopped or "exhausted",
         roof=ledger.roof.reached,
-        declined=_commonest(step.diagnosis for step in reversed(steps) if step.declined) or "",
     )
 
 
@@ -157,7 +156,7 @@ def commonest_failure(records: Sequence[SimulationRecord]) -> CommonFailure | No
     failed = [
         (step.outcome, step.diagnosis.partition("\n")[0])
         for step in reversed(list(_steps(records)))
-        if step.outcome not in (None, Outcome.DECLINED) and not step.outcome.is_right
+        if step.outcome is not None and not step.outcome.is_right
     ]
     commonest = _commonest(failed)
     if commonest is None:

@@ -7,9 +7,8 @@ measurement and the failures after it are in the first one alone, so that every 
 These stay out of the graph, as they would falsify it (docs/ingest.md): runs of a recorded model,
 runs that read their own problem's examples, runs that have not ended (their leaves may still
 grow, and would come twice), times taken while the machine did other work, steps that did nothing or
-an unknown technique, and results that the final measurement disproved. A declined technique is
-recorded as declined, neither a try nor a failure. A step that applied another known technique
-counts for that one. Not covered: steps that name no technique; tries under a path
+an unknown technique, and results that the final measurement disproved. A step that applied another
+known technique counts for that one. Not covered: steps that name no technique; tries under a path
 without a verified leaf; the merge (ingest/pipeline.py).
 """
 
@@ -64,13 +63,7 @@ class Harvest:
     @property
     def failures(self) -> int:
         """Failed steps."""
-        return sum(len(trajectory.failures) for trajectory in self.trajectories) - self.declined
-
-    @property
-    def declined(self) -> int:
-        """Steps that the model declined."""
-        failed = (failure for trajectory in self.trajectories for failure in trajectory.failures)
-        return sum(failure.outcome is Outcome.DECLINED for failure in failed)
+        return sum(len(trajectory.failures) for trajectory in self.trajectories)
 
 
 def refuse(run: RunRecord, *, recorded: bool = False, trust: bool = False, judge: str = "") -> None:
@@ -123,7 +116,7 @@ class _Tree:
         self.run, self.reasonings = run, reasonings(run)
         self.nodes: dict[StepPath, StepRecord] = {}  # right steps, which later steps may build on
         self.failures: defaultdict[StepPath, list[StepRecord]] = defaultdict(list)
-        """The failed steps by the place before them, declined ones too, as in a trajectory."""
+        """The failed steps by the place before them."""
         self.left_out: Counter[str] = Counter()
         self._named: Counter[str] = Counter()
 
@@ -319,7 +312,6 @@ def reasonings(run: RunRecord) -> dict[str, str]:
             target=header.target,
             path=(*step.path[:-1], step.technique or ""),
             attempt=step.sample,
-            repair=max(0, step.cost.calls - 1),  # the last answer is the sample
         )
         if key not in replies or step.code is None:
             continue

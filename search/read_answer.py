@@ -1,9 +1,9 @@
-"""The code in a model's answer, the reason why it holds none, or a decline of the technique.
+"""The code in a model's answer, or the reason why it holds none.
 
 An answer holds one fenced block that defines what is asked for. One that was begun for the model
 (`continued`) may be closed for it, too; one that shares a kernel out among threads, and leaves its
 launch, gets the step's new launch (`launched`). What is in doubt is not guessed. Not here: whether
-the code, or the reason of a decline, is right.
+the code is right.
 """
 
 import re
@@ -18,20 +18,15 @@ from regraph_kg.cpp.syntax import LOOPS, tree_of, walk
 from regraph_kg.cpp.syntax import text as text_of
 from regraph_kg.cpp.tokens import normalized
 from regraph_kg.models.prompt import NewLaunch, Prompt, Reply
-from regraph_kg.models.text import plain
 from regraph_kg.search.prompts.beginning import FENCE
 from regraph_kg.search.prompts.by_rule import BY_RULE
 from regraph_kg.search.prompts.fences import blocks, loosened
 
 # Characters; what is longer is no answer but a model that runs on.
 LONGEST_CODE = 60_000
-LONGEST_REASON = 200
 CLOSED = "the step's end put behind that loop"
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})", re.MULTILINE)
 _BEHIND_CODE = re.compile(r"^(.*[^\s`])(`{3,})[ \t]*$", re.MULTILINE)
-_DECLINED = re.compile(
-    r"^[ \t]{0,3}(?:\*\*)?DOES NOT APPLY(?:\*\*)?[ \t]*(?::(?P<reason>.*)|\.?[ \t]*)$", re.MULTILINE
-)
 _NUMBERS = frozenset({"threadIdx.x", "blockIdx.x"})
 _BLOCKS = frozenset({"translation_unit", "compound_statement", "ERROR"})
 
@@ -49,23 +44,6 @@ class ParseFailure:
     """An answer that holds no code we could evaluate, and why: fed back to the model."""
 
     reason: str
-
-
-def declined(reply: Reply) -> str | None:
-    """An answer's reason not to apply a technique, one plain line; None where it declines nothing.
-
-    It stands alone: beside a code block, whole or torn, the words are a part of what is said of the
-    code. A block that holds nothing but the sentence is none of code.
-    """
-    text = reply.text
-    fenced = blocks(text)
-    if len(fenced) == 1 and _DECLINED.fullmatch(fenced[0].strip()):
-        text = fenced[0]
-    match = None if reply.finish == "length" or _FENCE.search(text) else _DECLINED.search(text)
-    if match is None:
-        return None
-    reason = " ".join(plain(match["reason"] or "").replace("**", "").split())
-    return reason[:LONGEST_REASON] or "no reason was given"
 
 
 def parse(reply: Reply, *entries: str, current: str = "") -> str | ParseFailure:

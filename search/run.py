@@ -16,7 +16,6 @@ from regraph_kg.search.context import Context, Iteration, Method
 from regraph_kg.search.driver import Driver, Executor
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import kind_of
-from regraph_kg.search.prompts.adviser import Adviser, KnownFailures
 from regraph_kg.search.sample import Proposer
 from regraph_kg.search.successors import Successors
 from regraph_kg.search.world import Evaluate, World
@@ -31,26 +30,17 @@ def context(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Cont
     """The context of a run's method."""
     # the one source of chance: the same seed and answers make the same search
     rng = random.Random(header.seed)
-    if header.prompting.words == "full":
-        # prompts of a resumed run name the machine that it began on
-        task = replace(task, machine=header.machine)
-    failures = KnownFailures(world.failures, header.prompting.known_failures)
-    proposer = Proposer(task, rng.getrandbits(32), header.prompting, ledger, failures)
     return Context(
         task=task,
         rng=rng,
         ledger=ledger,
-        proposer=proposer,
-        adviser=Adviser(world.examples, failures, header.prompting, header.device),
-        prompting=header.prompting,
+        proposer=Proposer(task, rng.getrandbits(32), header.prompting, ledger),
         graph=Successors(
             cache(world.neighbours),
             cache(world.pooled),
             start_id(header.target),
             small=header.prompting.prefill,
         ),
-        nearest=cache(world.nearest),
-        device=header.device,
     )
 
 

@@ -23,7 +23,7 @@ from regraph_kg import jsonl, locks, regular
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import EvalReport, code_hash
-from regraph_kg.models.graph import Example, KnownFailure, Neighbourhood, Successor
+from regraph_kg.models.graph import Neighbourhood, Successor
 from regraph_kg.models.prompt import PromptKey, PromptText, Reply
 from regraph_kg.models.run import Cost, RunHeader, RunSummary, SimulationRecord, StepRecord, Stopped
 from regraph_kg.search.final_answer import Answer, Final, better, finalists, summarise
@@ -31,13 +31,10 @@ from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import read_settings
 
 # `RunHeader.schema_version`.
-SCHEMA = 6
+SCHEMA = 7
 VALUES: dict[str, TypeAdapter[Any]] = {
     "header": TypeAdapter(RunHeader),
     "neighbours": TypeAdapter(Neighbourhood),
-    "examples": TypeAdapter(tuple[Example, ...]),
-    "nearest": TypeAdapter(tuple[Example, ...]),
-    "failures": TypeAdapter(tuple[KnownFailure, ...]),
     "pooled": TypeAdapter(tuple[Successor, ...]),
     "reply": TypeAdapter(Reply),
     "report": TypeAdapter(EvalReport),

@@ -1,4 +1,4 @@
-"""One sample: the model is asked, the code in its answer judged, a failure mended, the cost paid.
+"""One sample: the model is asked, the code in its answer judged, the cost paid.
 
 Every code that was judged is remembered with its verdict; equal code is judged once. Not here: the
 judge; a search's use of a sample (methods/).
@@ -8,22 +8,16 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from regraph_kg.cpp.facts import facts_of
 from regraph_kg.cpp.tokens import normalized
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
-from regraph_kg.models.graph import KnownFailure
 from regraph_kg.models.method import Prompting
-from regraph_kg.models.prompt import Prompt, PromptKey, Reply, element
+from regraph_kg.models.prompt import PromptKey, Reply, element
 from regraph_kg.models.run import Cost, Deed, StepRecord, Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.fit.applied import deed
-from regraph_kg.search.fit.fit import applicable
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.prompts.adviser import KnownFailures
-from regraph_kg.search.prompts.parts import Advice
-from regraph_kg.search.prompts.render import FailedAnswer, render
-from regraph_kg.search.prompts.standing import Standing, baseline_of, standing_of
-from regraph_kg.search.read_answer import MendedCode, ParseFailure, declined, launched, read_code
+from regraph_kg.search.prompts.render import render
+from regraph_kg.search.read_answer import MendedCode, ParseFailure, launched, read_code
 from regraph_kg.search.world import Effects, asked, judged
 
 CURRENT = "your code is the current code, unchanged; change it"
@@ -32,21 +26,18 @@ BEFORE = "your code is the code that all this began with, unchanged; change the 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request for a new version of `code` along `advice`.
+    """A request for a new version of `code`.
 
     `path` are the elements entered so far, without the requested step; `technique` is that step,
-    None for a method that walks no graph; `others` are the alternatives to it. `source` is the
-    technique (an id) that led to `code`, as far as is known. `free` is the name of a step whose
-    technique the model chooses on a walk.
+    None for a method that walks no graph; `others` are the alternatives to it. `free` is the name
+    of a step whose technique the model chooses on a walk.
     """
 
     path: tuple[str, ...]
     technique: Technique | None
     attempt: int
     code: str
-    advice: Advice
     others: tuple[Technique, ...] = ()
-    source: str = ""
     free: str = ""
     part: bool = False  # whether `technique` is asked for in part: the first of its smaller steps
 
@@ -78,31 +69,24 @@ class SampleVerdict:
 
     @property
     def failed(self) -> bool:
-        """Whether there is something to mend: right code has nothing, however it was timed.
-
-        Nor has an answer that declined.
-        """
-        return not self.outcome.is_right and self.outcome is not Outcome.DECLINED
+        """Whether the code is wrong; right code is not, however it was timed."""
+        return not self.outcome.is_right
 
 
 class Proposer:
     """Buys samples for one run."""
 
-    def __init__(
-        self, task: Task, run: int, prompting: Prompting, ledger: Ledger, failures: KnownFailures
-    ) -> None:
-        """`run` goes into every prompt's seed; `failures` learns what fails."""
-        self._task, self._run, self._ledger, self._failures = task, run, ledger, failures
-        self._prompting = prompting
+    def __init__(self, task: Task, run: int, prompting: Prompting, ledger: Ledger) -> None:
+        """`run` goes into every prompt's seed."""
+        self._task, self._run, self._ledger, self._prompting = task, run, ledger, prompting
         self.verdicts = Verdicts(task, ledger)
 
-    def sample(self, request: Request, *, repairs: int = 0) -> Effects[StepRecord]:
-        """One answer, repaired while it fails and calls are left; the last answer is the sample.
+    def sample(self, request: Request) -> Effects[StepRecord]:
+        """One answer.
 
-        A first answer that the recorded model does not have costs nothing and has no outcome; a
-        repair that it does not have only ends the repairing. A first answer may decline a
-        technique. Needs one call that is left. Code that was only glanced at is screened first, and
-        nothing is asked where that fails: the record tells that code `fell`.
+        One that the recorded model does not have costs nothing and has no outcome. Needs one call
+        that is left. Code that was only glanced at is screened first, and nothing is asked where
+        that fails: the record tells that code `fell`.
         """
         # a call is promised meanwhile: others must not spend the last one
         self._ledger.under_way += 1
@@ -112,78 +96,34 @@ class Proposer:
             self._ledger.under_way -= 1
         if screened is not None and screened.speedup is None:
             return _fallen(request, screened, cost)
-        verdict: SampleVerdict | None = None
-        for repair in range(repairs + 1 if self._prompting.repair else 1):
-            if self._ledger.left <= 0:
-                break
-            failed = None
-            if verdict is not None:
-                failed = FailedAnswer(verdict.outcome, verdict.diagnosis, verdict.code)
-            may_decline = self._prompting.decline and repair == 0
-            declinable = request.technique if may_decline else None
-            prompt = self._prompt(request, repair, failed, declinable is not None)
-            # counted while it is under way: others must not spend the same call
-            self._ledger.under_way += 1
-            try:
-                reply = yield from asked(prompt)
-            finally:
-                self._ledger.under_way -= 1
-            if reply.finish == "unrecorded":
-                break
-            cost += self._ledger.pay(reply, Cost(calls=1))
-            verdict, judging = yield from self.verdicts.judge(reply, request.code, declinable)
-            cost += judging
-            self._warn(request, verdict)
-            # right code is never asked for again, nor is code that our machine timed badly
-            if not verdict.failed:
-                break
-        return _step(request, verdict, cost)
-
-    def _prompt(
-        self, request: Request, repair: int, failed: FailedAnswer | None, may_decline: bool
-    ) -> Prompt:
-        """The prompt for code; `failed` is the answer that it is to mend."""
-        prompting = self._prompting
+        if self._ledger.left <= 0:
+            return _step(request, None, cost)
         task = self._task
         key = PromptKey(
-            problem=task.problem,
-            target=task.target,
-            path=request.way,
-            attempt=request.attempt,
-            repair=repair,
+            problem=task.problem, target=task.target, path=request.way, attempt=request.attempt
         )
         # the key alone decides the seed: a resumed run asks the same, in any order (method.md 3.2);
         # 31 bits, as servers do
         hashed = hashlib.sha256(f"{self._run}\n{key.model_dump_json()}".encode())
-        full = prompting.words == "full"
-        return render(
+        prompt = render(
             task,
             key,
             code=request.code,
-            advice=request.advice,
-            failure=failed,
-            standing=self.verdicts.standing(request.code) if full else None,
-            may_decline=may_decline,
-            tokens=prompting.prompt_tokens,
-            words=prompting.words,
-            prefill=prompting.prefill,
-            recipe=request.technique.recipe if request.technique is not None else "",
+            technique=request.technique,
+            prefill=self._prompting.prefill,
             seed=int.from_bytes(hashed.digest()[:4]) >> 1,
         )
-
-    def _warn(self, request: Request, verdict: SampleVerdict) -> None:
-        """Note a failure, for later prompts of the same transition."""
-        if request.technique is None or verdict.code is None or not verdict.failed:
-            return
-        failure = KnownFailure(
-            outcome=verdict.outcome,
-            diagnosis=verdict.diagnosis,
-            before=request.code,
-            code=verdict.code,
-            problem=self._task.problem,
-            model="",
-        )
-        self._failures.add(request.source, request.technique.id, failure)
+        # counted while it is under way: others must not spend the same call
+        self._ledger.under_way += 1
+        try:
+            reply = yield from asked(prompt)
+        finally:
+            self._ledger.under_way -= 1
+        if reply.finish == "unrecorded":
+            return _step(request, None, cost)
+        cost += self._ledger.pay(reply, Cost(calls=1))
+        verdict, judging = yield from self.verdicts.judge(reply, request.code)
+        return _step(request, verdict, cost + judging)
 
 
 class Verdicts:
@@ -198,11 +138,6 @@ class Verdicts:
         self._fastest: str | None = None
         self._glanced = set[str]()
         """Normalized codes that the judge only glanced at, since they are slower than the best."""
-        self._standings: dict[str, Standing] = {}
-
-    def standing(self, code: str) -> Standing | None:
-        """The standing of code; None where it is not known (yet)."""
-        return self._standings.get(normalized(code))
 
     def speedup(self, code: str) -> float | None:
         """The speedup that code is known to have, by its latest verdict."""
@@ -222,17 +157,12 @@ class Verdicts:
         self._remember(text, Candidate(self._task.target, code), reports[-1])
         return self._verdicts[text], self._charge(reports)
 
-    def judge(
-        self, reply: Reply, current: str, declinable: Technique | None = None
-    ) -> Effects[tuple[SampleVerdict, Cost]]:
+    def judge(self, reply: Reply, current: str) -> Effects[tuple[SampleVerdict, Cost]]:
         """The verdict on an answer and its cost: nothing for code that was judged before.
 
-        `current` is the code that it was to change; `declinable` the technique of which it may say
-        that it does not apply. With the new launch of its kernel it is judged first.
+        `current` is the code that it was to change. With the new launch of its kernel it is judged
+        first.
         """
-        if declinable is not None and (why := declined(reply)) is not None:
-            self._ledger.read(True)
-            return self._declined(why, current, declinable), Cost()
         answer = read_code(reply, self._task.entries, self._task.shown(current))
         self._ledger.read(not isinstance(answer, ParseFailure))
         if isinstance(answer, ParseFailure):
@@ -256,18 +186,6 @@ class Verdicts:
             known = code_hash(current) in self._measured and current != self._task.start
             cost = yield from self._evaluate(code, text, current if known else None)
         return replace(self._verdicts[text], mended=answer.done), cost
-
-    def _declined(self, why: str, current: str, technique: Technique) -> SampleVerdict:
-        """A decline as it stands, or as a failure where the code's facts contradict it.
-
-        A technique that needs nothing in particular is contradicted by nothing.
-        """
-        fit = applicable(technique, facts_of(self._task.shown(current)))
-        if not technique.needs or not fit.fits:
-            return SampleVerdict(Outcome.DECLINED, None, None, why)
-        reason = fit.why[:1].lower() + fit.why[1:].rstrip(".")
-        diagnosis = f"you said that it does not apply; but {reason}: write the code"
-        return SampleVerdict(Outcome.PARSE_FAILED, None, None, diagnosis)
 
     def _unchanged(self, answer: str, current: str) -> str:
         """Why an answer is nothing new; "" where it is."""
@@ -314,10 +232,6 @@ class Verdicts:
         if factor is None:
             return
         self._measured[code_hash(code)] = factor
-        if here := standing_of(report):
-            self._standings[text] = here
-        if serial := baseline_of(report):
-            self._standings.setdefault(normalized(self._task.start), serial)
         # a glance's time is not one to beat: it is longer than the best
         if report.passed and report.is_known and report.grade != "glance":
             if report.timing is not None:

@@ -158,15 +158,6 @@ class Trace(AbstractContextManager["Trace"]):
             neighbours=lambda technique: self._recall(
                 "neighbours", technique, lambda: live.neighbours(technique)
             ),
-            examples=lambda source, target: self._recall(
-                "examples", f"{source} {target}", lambda: live.examples(source, target)
-            ),
-            nearest=lambda code: self._recall(
-                "nearest", code_hash(code), lambda: live.nearest(code)
-            ),
-            failures=lambda source, target: self._recall(
-                "failures", f"{source} {target}", lambda: live.failures(source, target)
-            ),
             complete=live.complete,
             evaluate=live.evaluate,
             pooled=lambda: self._recall("pooled", "", live.pooled),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from regraph_kg.models.evaluation import Candidate, EvalReport
-from regraph_kg.models.graph import Example, KnownFailure, Neighbourhood, Successor
+from regraph_kg.models.graph import Neighbourhood, Successor
 from regraph_kg.models.prompt import Prompt, Reply
 
 T = TypeVar("T")
@@ -24,12 +24,6 @@ class World:
     """
 
     neighbours: Callable[[str], Neighbourhood]  # technique id -> its successors
-    examples: Callable[[str, str], tuple[Example, ...]]
-    """Two technique ids -> examples of the way between them, best first."""
-    nearest: Callable[[str], tuple[Example, ...]]
-    """Code -> the examples nearest to it; none where the graph has no embeddings."""
-    failures: Callable[[str, str], tuple[KnownFailure, ...]]
-    """Two technique ids -> what is known to fail on the way between them."""
     # the two below are the only ones that cost anything
     complete: Callable[[Prompt], Reply]
     """Raises `AnswersPending` where the answer is to come by file: noted, and asked then.

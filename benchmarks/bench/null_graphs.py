@@ -1,10 +1,9 @@
 """The graph as a search is shown it: whole, or with a part of what it knows taken away.
 
 A method that gains as much with a part taken away does not gain by that part. "none" lets every
-technique follow every other one, in an order drawn at random, and shows no example.
+technique follow every other one, in an order drawn at random.
 "shuffled-statistics" permutes what is known of the edges. Each is made of the techniques that a
-walk over the whole graph could reach, 32 successors of each at most. Effects within the examples'
-own texts stay.
+walk over the whole graph could reach, 32 successors of each at most.
 """
 
 import random
@@ -44,9 +43,6 @@ def shown(world: World, graph: GraphShown, start: str, lot: str) -> World:
     return replace(
         world,
         neighbours=every,
-        examples=lambda *_: (),
-        nearest=lambda _: (),
-        failures=lambda *_: (),
         pooled=lambda: tuple(_nothing(successor.technique) for successor in world.pooled()),
     )
 

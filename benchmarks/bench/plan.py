@@ -82,12 +82,12 @@ def plan(order: BenchOrder, tell: Tell) -> BenchPlan:
         model=str(order.choice.model),
         calls=order.choice.limits.calls,
         final=order.choice.final,
-        prompting=order.choice.prompting.changed,
+        prompting={name: str(value) for name, value in order.choice.prompting},
         arms=tuple(map(str, order.arms)),
         seeds=order.seeds,
         machine=machine,
         # A bench that reads no graph may go on whatever becomes of it.
-        graph=_graph(order.settings) if any(arm.reads for arm in order.arms) else {},
+        graph=_graph(order.settings) if any(arm.walks for arm in order.arms) else {},
         problems=tuple(problems),
         left_out=tuple(left_out),
     )

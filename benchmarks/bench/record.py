@@ -102,8 +102,8 @@ class BenchResults(Frozen, extra="ignore"):
     model: PlainText  #: the model as it was asked for; each run has name and digest
     calls: int  #: budget of each search
     final: FinalGrade
-    prompting: dict[str, str] = Field(default_factory=lambda: {"words": "full"})
-    """The prompts' words, and the settings that are not usual for these."""
+    prompting: dict[str, str] = Field(default_factory=dict)
+    """The settings of the prompts; in older files those that were not usual."""
     machine: dict[Target, PlainText] = Field(default_factory=dict)
     """The machine that programs ran on, in a line."""
     arms: tuple[str, ...]  #: in the order of asking; others are compared with the first

@@ -25,8 +25,8 @@ def learn(
 
     One trajectory for each verified path that was not extended, with what failed along it, marked
     as learned from the run's model. Learned examples stand below given ones, and no model's weigh
-    more than the rest on a transition. What the model declined is counted apart. The same
-    run taught twice adds nothing.
+    more than the rest on a transition. The same run taught twice
+    adds nothing.
 
     Refused: traces that this installation did not write, or that were changed (--trust believes
     them), runs of a recorded model or judge, runs that read their own problem's examples

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 from pydantic import BaseModel, ValidationError
@@ -19,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 from regraph_kg.cli.parameters import Json, argument, option
 from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Frozen
-from regraph_kg.models.method import Prompting, SearchLimits, Words
+from regraph_kg.models.method import Prompting, SearchLimits
 from regraph_kg.models.run import FinalGrade, SearchChoice
 from regraph_kg.models.target import NEEDS, USUAL, Target
 from regraph_kg.runs.choice import (
@@ -77,9 +77,7 @@ class Options:
     ] = None
     fast: Annotated[
         bool,
-        option(
-            f"A minute and {FAST_LIMITS['calls']} calls, short prompts, the best screened again."
-        ),
+        option(f"A minute and {FAST_LIMITS['calls']} calls, the best screened again."),
     ] = False
     parallel: Annotated[
         int | None,
@@ -148,12 +146,7 @@ def choose(options: Options, model: str) -> SearchChoice:
     at_once = usual.parallel if options.resume else usual_parallel(usual.model, limits)
     typed = {"parallel": options.parallel, "target": options.target} | details.model_dump()
     changes = {name: value for name, value in typed.items() if value is not None}
-    prompting = usual.prompting
-    for text in _texts(options, f"{_PROMPT}words="):
-        words = text.partition("=")[2]
-        # the usual prompting of these words, which the other changes begin with
-        prompting = Prompting.usual(cast(Words, words)) if words in get_args(Words) else prompting
-    prompting = _set(prompting, options, _PROMPT, "a prompt")
+    prompting = _set(usual.prompting, options, _PROMPT, "a prompt")
     usual = replace(usual, parallel=at_once, limits=limits, prompting=prompting)
     return replace(usual, **changes)
 
@@ -175,7 +168,7 @@ def set_names(kind: type[BaseModel]) -> list[str]:
 
 
 def _set(base: M, options: Options, prefix: str, owner: str) -> M:
-    """`base` with the values of --set that have its prefix; "none" is None, but in prompts a word.
+    """`base` with the values of --set that have its prefix; "none" is None.
 
     `owner` is named where it knows no such setting.
     """
@@ -189,9 +182,8 @@ def _set(base: M, options: Options, prefix: str, owner: str) -> M:
                 " give --set NAME=VALUE"
             )
         changes[name] = value
-        # "none" lifts a bound; of a prompt's settings it is a word of its own
-        if value.lower() == "none":
-            changes[name] = "none" if prefix == _PROMPT else None
+        if value.lower() == "none":  # which lifts a bound
+            changes[name] = None
     return _with(base, changes, f"--set {prefix}{{}}=")
 
 

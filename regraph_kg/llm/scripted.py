@@ -41,7 +41,7 @@ class ScriptedModel:
             key = answer.key(problem, target)
             if key in lines:
                 raise BadInput(
-                    f"{path}:{number}: same path, attempt and repair as line {lines[key]};"
+                    f"{path}:{number}: same path and attempt as line {lines[key]};"
                     " remove one of the two"
                 )
             answers[key], lines[key] = answer.text, number

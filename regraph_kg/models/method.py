@@ -1,67 +1,21 @@
 """Settings of every search, whatever its method: prompting and limits.
 
-The prompts' contents were never swept. Not here: a method's settings (search/methods/), runs
+Not here: a method's settings (search/methods/), runs
 (models/run.py).
 """
-
-from typing import Literal
 
 from pydantic import Field
 
 from regraph_kg.models.base import Frozen
 
-Retrieval = Literal["like", "best"]
-"""Which examples a prompt shows: those on code like the present one and no others, or the best of a
-transition (method.md 3)."""
-Words = Literal["lean", "full"]
-"""How much a prompt says: what a model of few parameters can hold, or all that is known.
-
-Only full prompts say what the code runs on, how fast it is now, and when a technique helps."""
-
 
 class Prompting(Frozen):
-    """What prompts are made of, whatever the method. `lean` and the defaults are the two usual."""
+    """How a model is asked, whatever the method."""
 
-    words: Words = "full"
-    """Lean ones ask for a technique by its recipe, and for code alone."""
-    decline: bool = True
-    """Whether an answer may say that a technique does not apply."""
-    prefill: bool = False
+    prefill: bool = True
     """Whether the answer is begun for the model, with the fence of its code, and ends with it;
-    where the server cannot, the model begins by itself."""
-    examples: int = Field(default=2, ge=0)
-    """Examples of the transition at most."""
-    retrieval: Retrieval = "like"
-    example_tokens: int = Field(default=1200, ge=0)
-    """All examples of a prompt together, estimated."""
-    known_failures: int = Field(default=2, ge=0)
-    """Failures of the transition on similar code that a prompt warns of, at most."""
-    repair: bool = True
-    """Whether a failed answer is asked for again, as often as the method says."""
-    prompt_tokens: int = Field(default=4000, ge=1)
-    """The whole prompt, estimated; what stays whatever it takes: prompts/parts.py."""
-
-    @classmethod
-    def usual(cls, words: Words) -> "Prompting":
-        """All that is known; or one technique, its recipe, and the code, for a small model."""
-        return cls.model_validate(_LEAN if words == "lean" else {})
-
-    @property
-    def changed(self) -> dict[str, str]:
-        """The settings that are not usual for its words, and the words."""
-        usual = Prompting.usual(self.words)
-        mine = {name: str(value) for name, value in self if getattr(usual, name) != value}
-        return {"words": self.words} | mine
-
-
-_LEAN = {
-    "words": "lean",
-    "decline": False,
-    "prefill": True,
-    "examples": 0,
-    "known_failures": 0,
-    "repair": False,  # 2 of 52 repairs by a model of 1.5 billion parameters were right (0027)
-}
+    where the server cannot, the model begins by itself. Only steps that a small model can take are
+    asked for then."""
 
 
 class SearchLimits(Frozen):

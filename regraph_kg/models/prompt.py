@@ -16,15 +16,13 @@ class PromptKey(Frozen):
 
     `path` is the technique sequence up to and including the one asked for, each element an id, with
     "#k" appended where sample k > 0 of that step was entered. `attempt` is the sample number of the
-    last step (0, 1, ..), `repair` the repair round (0 = the first answer). A method that walks no
-    graph has an empty path.
+    last step (0, 1, ..). A method that walks no graph has an empty path.
     """
 
     problem: str
     target: Target
     path: tuple[str, ...]
     attempt: int = 0
-    repair: int = 0
 
 
 def element(technique: str, sample: int) -> str:
@@ -100,13 +98,10 @@ class RecordedAnswer(Frozen):
 
     path: tuple[PathElement, ...]
     attempt: int = Field(default=0, ge=0)
-    repair: int = Field(default=0, ge=0)
     text: str = Field(min_length=1)  # the full reply, code in one fenced block
     author: str = ""
     expect: Outcome | None = None  # the judge's expected outcome; only tests read it
 
     def key(self, problem: str, target: Target) -> PromptKey:
         """The key of the prompt that this answers."""
-        return PromptKey(
-            problem=problem, target=target, path=self.path, attempt=self.attempt, repair=self.repair
-        )
+        return PromptKey(problem=problem, target=target, path=self.path, attempt=self.attempt)

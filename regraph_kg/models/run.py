@@ -74,11 +74,11 @@ class SearchChoice:
 class RunHeader(Frozen):
     """First line of a trace: all that a run depends on.
 
-    History of `schema_version`: 1 to 5 (2026-11) earlier ones, which are not read any more; 6
-    (2026-11) every verdict is the judge's: none is replayed from another trace (ADR 0036).
+    History of `schema_version`: 1 to 6 (2026-11) earlier ones, which are not read any more; 7
+    (2026-11) no examples, failures or repairs in prompts (ADR 0044).
     """
 
-    schema_version: Literal[6] = 6
+    schema_version: Literal[7] = 7
     version: str  # this program's
     created: str  # UTC, ISO 8601
     problem: str
@@ -96,7 +96,7 @@ class RunHeader(Frozen):
     toolchain: str
     prompts: str  # version and digest of the prompt templates
     excluded: str | None  # the problem whose examples the search did not read; None: it read all
-    machine: str = ""  # the machine, as prompts describe it; "" where they do not
+    machine: str = ""  # the machine in a line
     guarantee: str = ""  #: what verdicts rest on, where that is less than usual; else ""
     graph: GraphShown = "whole"
 
@@ -144,8 +144,8 @@ class StepRecord(Frozen):
     technique: str | None  #: None where the method walks no graph
     sample: int
     outcome: Outcome | None
-    """None where the recorded model had no answer; DECLINED where it said that the technique does
-    not apply to the code; UNCHANGED where it gave the code that it was to change."""
+    """None where the recorded model had no answer; UNCHANGED where it gave the code that it was to
+    change."""
     speedup: Annotated[float | None, AfterValidator(possible_speedup)]
     """Over the serial code, screened: `EvalReport.sure_speedup`; None unless it is known."""
     gain: float | None = None  #: log gain of the step itself, where the method learns such
@@ -153,7 +153,7 @@ class StepRecord(Frozen):
     code: str | None
     """The file that the answer's last code makes, mended; None where it held none, or nothing new.
     """
-    diagnosis: str = ""  #: the failure's diagnosis, or the reason of an answer that declined
+    diagnosis: str = ""  #: the failure's diagnosis
     applied: Applied = "asked"
     did: str | None = None
     """Id of the technique that a step of "other" applied instead, where known: the step counts for
@@ -173,25 +173,15 @@ class StepRecord(Frozen):
             return False
         if self.outcome is Outcome.UNCHANGED:
             return self.technique is None
-        return self.outcome is not None and not self.declined
-
-    @property
-    def closes(self) -> bool:
-        """Whether the search does not ask for it again: no answer, or it does not apply."""
-        return self.outcome is None or self.declined
-
-    @property
-    def declined(self) -> bool:
-        """Whether the model said that the technique does not apply."""
-        return self.outcome is Outcome.DECLINED
+        return self.outcome is not None
 
 
 class SimulationRecord(Frozen):
     """One iteration of a search: its selection, steps and reward.
 
     `reward` is the gain of the first step bought (3.2), the backed-up reward (3.1), the speedup
-    (standard). It is None where the iteration tried nothing (no recorded answer, or a technique
-    that does not apply): then it is not counted, and the next record has the same `iteration`.
+    (standard). It is None where the iteration tried nothing (no recorded answer): then it is not
+    counted, and the next record has the same `iteration`.
     """
 
     iteration: int
@@ -246,7 +236,7 @@ class RunSummary(Frozen):
     iterations: int
     cost: Cost  #: cost of the search, without the finalists' evaluations
     unrecorded: int  #: actions closed because the recorded model had no answer for them
-    outcomes: dict[str, int]  #: samples by outcome, declined ones included
+    outcomes: dict[str, int]  #: samples by outcome
     failure: CommonFailure | None  #: None where nothing failed
     applied: dict[str, int]  #: right samples by what they did (`Applied`)
     relabelled: int  #: the number of "other" samples with a known technique
@@ -264,5 +254,4 @@ class RunSummary(Frozen):
     excluded: str | None
     stopped: Stopped
     roof: RoofShare | None  #: None where nothing passed, or the roof is unknown
-    declined: str = ""  #: the commonest reason of declined answers, the latest of equals
     guarantee: str = ""  #: as in the header

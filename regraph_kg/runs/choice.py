@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from regraph_kg.errors import BadInput
-from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits, Words
+from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import SearchChoice
 from regraph_kg.models.target import USUAL
@@ -16,15 +16,14 @@ from regraph_kg.search.methods import kind_of
 from regraph_kg.search.run_record import read_header
 
 BUDGET = 50
-USUAL_WORDS: Words = "lean"
 DEFAULT_METHOD = "mcgs"
 BY_FILE_PARALLEL, BY_FILE_SHARE = 8, 4
 """Most calls at once by file, and the share of all calls that they may be: later calls must
 know of earlier ones."""
 FAST_LIMITS: Mapping[str, float] = {"calls": 12, "seconds": 60.0}  # of --fast, unless given
 FAST_SETTINGS: Mapping[str, int] = {"steps": 3}
-"""Settings of --fast, as far as the method has them. Depth and repairs stay: a dozen calls
-without them find less in simulated worlds (docs/dev/LOG.md)."""
+"""Settings of --fast, as far as the method has them. Depth stays: a dozen calls
+without it find less in simulated worlds (docs/dev/LOG.md)."""
 
 
 def usual_choice(
@@ -40,7 +39,7 @@ def usual_choice(
         problem=problem,
         target=USUAL,
         settings=usual_settings(method, fast=fast),
-        prompting=Prompting.usual(USUAL_WORDS),
+        prompting=Prompting(),
         limits=limits,
         parallel=usual_parallel(spec, limits),
         final="screening" if fast else "full",

@@ -36,18 +36,17 @@ class Lesson:
     trajectories: Annotated[tuple[Trajectory, ...], PlainSerializer(len, int)] = ()
     steps: int = 0  # verified steps, each once
     failures: int = 0
-    declined: int = 0  # steps that the model declined
     left_out: Mapping[str, int] = field(default_factory=dict)  # number of unused steps by reason
     refused: str | None = None  # why there is none
 
     def __str__(self) -> str:
         counts = f"{len(self.trajectories):>12} {self.steps:>7} {self.failures:>9}"
-        lines = [f"{counts} {self.declined:>9}  {self.run.name}"]
+        lines = [f"{counts}  {self.run.name}"]
         if self.refused:
-            lines.append(f"{'':>41}refused: {self.refused}")
+            lines.append(f"{'':>31}refused: {self.refused}")
         else:
             told = (f"{count} steps, {reason}" for reason, count in self.left_out.items())
-            lines += [f"{'':>41}left out: {one}" for one in told]
+            lines += [f"{'':>31}left out: {one}" for one in told]
         return "\n".join(lines)
 
 
@@ -72,7 +71,7 @@ class Learned:
         return any(lesson.trajectories for lesson in self.runs)
 
     def __str__(self) -> str:
-        head = f"{'trajectories':>12} {'steps':>7} {'failures':>9} {'declined':>9}  run"
+        head = f"{'trajectories':>12} {'steps':>7} {'failures':>9}  run"
         lines = [head, *map(str, self.runs)]
         if self.added or self.known or self.rejected:
             lines.append(
@@ -122,8 +121,7 @@ def _lesson(
         left_out = ", ".join(f"{count} {reason}" for reason, count in result.left_out.items())
         refused = "no verified step" + (f" ({left_out})" if left_out else "")
         return Lesson(path, left_out=result.left_out, refused=refused)
-    counts = (result.steps, result.failures, result.declined)
-    return Lesson(path, result.trajectories, *counts, result.left_out)
+    return Lesson(path, result.trajectories, result.steps, result.failures, result.left_out)
 
 
 def _problem(settings: Settings, run: RunRecord, problems: Sequence[Path]) -> Problem:

@@ -26,7 +26,6 @@ from regraph_kg.wiring.problems import find_problem, task_of
 MOST_LINES = 2_000  # lines of codes that are compared
 _NUMBER = re.compile(r"\d+(\.\d+)?(e[-+]?\d+)?")
 Turns = dict[tuple[tuple[str, ...], int], list[Exchange]]
-_HARMLESS = (Outcome.DECLINED, Outcome.UNSTABLE_TIMING)
 
 
 def view_runs(settings: Settings, traces: Sequence[Path]) -> tuple[RunView, ...]:
@@ -174,8 +173,9 @@ def failure_rows(run: RunRecord) -> tuple[FailureRow, ...]:
     """
     rows: dict[tuple[Outcome, str], FailureRow] = {}
     for step in (traced.step for traced in run.steps):
-        # a declined step and a noisy clock are no fault of the code
-        if step.outcome is None or step.outcome in _HARMLESS or step.speedup is not None:
+        # a noisy clock is no fault of the code
+        noisy = step.outcome is Outcome.UNSTABLE_TIMING
+        if step.outcome is None or noisy or step.speedup is not None:
             continue
         diagnosis = step.diagnosis.partition("\n")[0]
         # the same fault names another line or value each time

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from regraph_kg.cpp.kinds import kind_of
 from regraph_kg.errors import AnswersPending
 from regraph_kg.llm.model import LanguageModel
-from regraph_kg.llm.ngrams import embedder_of
 from regraph_kg.models.evaluation import code_hash
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.run import RunHeader, SearchChoice, Task
@@ -147,14 +146,10 @@ def _reading(
         lambda: open_store(settings, retry_seconds=2.0),
         header.device,
         header.excluded,
-        embedder_of,
         kind_of(task.serial, task.entry),
     )
     world = World(
         neighbours=reader.neighbours,
-        examples=reader.examples,
-        nearest=partial(reader.nearest, k=choice.prompting.examples, target=choice.target),
-        failures=reader.failures,
         complete=partial(_answer, model),
         evaluate=lambda candidate, best: judge.evaluate(candidate, problem, incumbent_seconds=best),
         evaluate_final=lambda candidate: judge.evaluate(candidate, problem, grade=choice.final),

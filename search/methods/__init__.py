@@ -7,7 +7,7 @@ here, and its lines in `METHODS` and `_kinds`.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from regraph_kg.errors import BadInput
 from regraph_kg.models.method import MethodSettings
@@ -16,18 +16,12 @@ if TYPE_CHECKING:
     from regraph_kg.search.context import Context, Method
 
 METHODS: Mapping[str, str] = {
-    "cot": "As standard, but the prompt has the model reason step by step before it writes.",
     "mcgs": "Monte Carlo graph search: the step of the largest expected improvement is next.",
     "mcgs-paper": "The paper's MCGS: selection by P-UCB, rollouts; every step is a new call.",
-    "rag": "The examples nearest to the serial code stand in every prompt; the best of n counts.",
     "regrapht": "Random walks on the graph, begun again after a failure or at a dead end.",
     "standard": "One prompt a sample until the budget is spent, no graph: the best of n counts.",
 }
 """Name -> what the method is; it loads none of them, as the command line's help needs no more."""
-
-Needs = Literal["nothing", "graph", "embeddings"]
-"""The part of the graph that a method reads: "graph": it walks from a technique to its successors;
-"embeddings": it looks for the examples nearest to a code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +31,7 @@ class MethodKind:
     settings: type[MethodSettings]
     begin: "Callable[[Context, Any], Method]"
     """A search, at its beginning; it is given settings of the kind above."""
-    needs: Needs = "nothing"
-
-    @property
-    def walks(self) -> bool:
-        """Whether it walks the graph."""
-        return self.needs == "graph"
+    walks: bool = False  # whether it walks the graph
 
 
 def kind_of(name: str) -> MethodKind:
@@ -64,22 +53,15 @@ def read_settings(raw: Mapping[str, Any]) -> MethodSettings:
 def _kinds() -> Mapping[str, MethodKind]:
     # they load the prompts and a parser, which help texts and most commands do not need
     from regraph_kg.search.methods import mcgs, samples  # noqa: PLC0415
-    from regraph_kg.search.prompts.render import cot_advice, free_advice  # noqa: PLC0415
 
     return {
-        "cot": MethodKind(
-            samples.CotSettings, lambda context, _: samples.Samples(context, cot_advice())
-        ),
         # three rules of one search
-        "mcgs": MethodKind(mcgs.McgsSettings, mcgs.improving, needs="graph"),
+        "mcgs": MethodKind(mcgs.McgsSettings, mcgs.improving, walks=True),
         "mcgs-paper": MethodKind(
-            mcgs.PaperSettings, lambda c, s: mcgs.Mcgs(c, mcgs.PaperBound(c, s)), needs="graph"
+            mcgs.PaperSettings, lambda c, s: mcgs.Mcgs(c, mcgs.PaperBound(c, s)), walks=True
         ),
-        "rag": MethodKind(samples.RagSettings, samples.rag, needs="embeddings"),
         "regrapht": MethodKind(
-            mcgs.ReGraphTSettings, lambda c, s: mcgs.Mcgs(c, mcgs.Uniform(c, s)), needs="graph"
+            mcgs.ReGraphTSettings, lambda c, s: mcgs.Mcgs(c, mcgs.Uniform(c, s)), walks=True
         ),
-        "standard": MethodKind(
-            samples.StandardSettings, lambda context, _: samples.Samples(context, free_advice())
-        ),
+        "standard": MethodKind(samples.StandardSettings, lambda c, _: samples.Samples(c)),
     }

@@ -43,8 +43,6 @@ class McgsSettings(MethodSettings):
     method: Literal["mcgs"] = "mcgs"
     samples: int = Field(default=3, ge=1)
     """m: samples of one step, at most."""
-    repairs: int = Field(default=1, ge=0)
-    """r: repair calls after a failed answer, at most."""
     depth: int = Field(default=8, ge=1)
     """D_max: steps of a path, at most."""
     free: bool = True
@@ -89,7 +87,7 @@ class NextStep:
     under_way: int = 0
     best: float | None = None  # level of its best right sample
     answered: bool = True
-    """False once there was no answer, or it does not apply: no further samples."""
+    """False once there was no answer: no further samples."""
 
 
 @dataclass(slots=True, eq=False)
@@ -103,7 +101,7 @@ class State:
     used: frozenset[str] = frozenset()
     actions: tuple[NextStep, ...] = ()
     right: int = 0  # samples that passed and did what they were asked for
-    idle: int = 0  # samples that did nothing or were declined: other actions may not apply either
+    idle: int = 0  # samples that did nothing: other actions may not apply either
 
 
 @dataclass(slots=True, eq=False)
@@ -189,11 +187,9 @@ class ExpectedImprovement:
             self._judged.add(normalized(step.code))
         # a step by rule would come out the same again
         action.answered &= BY_RULE not in step.mended
-        if step.closes:
+        if step.outcome is None:
             action.answered = False
             walk.over = True
-            if step.declined:
-                self._note_idle(state, action)
             return step
         return step.model_copy(update={"gain": self._gain(state, action, step, part=part)})
 
@@ -326,8 +322,8 @@ class Uniform:
     """Each successor is equally likely; at most `attempts` walks that tried anything.
 
     Nothing is cached: every step is a call for a new sample, on a known path, too. A walk ends with
-    the first failure, at the cap of `steps`, or where no successor is. What there is no answer for,
-    or does not apply, is closed on its path.
+    the first failure, at the cap of `steps`, or where no successor is. What there is no answer for
+    is closed on its path.
     """
 
     def __init__(self, context: Context, settings: ReGraphTSettings | PaperSettings) -> None:
@@ -351,13 +347,12 @@ class Uniform:
         return None if over or not actions else self._pick(walk, actions)
 
     def learn(self, walk: Walk, action: NextStep, step: StepRecord, *, part: bool) -> StepRecord:
-        """Go on to the step's code; in place of what was declined another one is taken."""
+        """Go on to the step's code."""
         del part
-        if step.closes:
-            action.answered = False
+        action.answered &= step.outcome is not None
         if step.speedup is not None and step.code is not None:
             walk.here = self._state(self._counts_as(action, step), step.path, step.code)
-        elif not step.declined:
+        else:
             walk.over = True
         return step
 
@@ -476,13 +471,9 @@ Rule = ExpectedImprovement | Uniform
 class Mcgs:
     """One search with a selection rule; its iterations are walks."""
 
-    def __init__(
-        self, context: Context, rule: Rule, *, repairs: int = 0, parts: bool = False
-    ) -> None:
-        """Up to `repairs` repair calls a failed answer; `parts`: smaller steps are asked for."""
-        self._context, self.rule, self._repairs = context, rule, repairs
-        # only lean prompts tell a recipe, which a smaller step replaces
-        self._parts = parts and context.prompting.words == "lean"
+    def __init__(self, context: Context, rule: Rule, *, parts: bool = False) -> None:
+        """`parts`: smaller steps are asked for."""
+        self._context, self.rule, self._parts = context, rule, parts
 
     def iteration(self) -> Effects[Iteration] | None:
         """Begin a walk (see `Method`)."""
@@ -497,7 +488,7 @@ class Mcgs:
             smaller = self._parts and technique is not None and bool(technique.steps)
             part = smaller and action.failed > 0
             if technique is None:
-                request = context.free_request(source, here.path, action.taken, here.code)
+                request = context.free_request(here.path, action.taken, here.code)
             else:
                 request = context.request(
                     source, here.path, technique, action.taken, here.code, part=part
@@ -505,7 +496,7 @@ class Mcgs:
             # taken before the first effect: another walk must not get the same number
             action.taken += 1
             action.under_way += 1
-            step = yield from context.proposer.sample(request, repairs=self._repairs)
+            step = yield from context.proposer.sample(request)
             # learned at once, in this thread, so that the next choice knows of it
             action.under_way -= 1
             if step.fell:
@@ -522,5 +513,4 @@ class Mcgs:
 
 def improving(context: Context, settings: McgsSettings) -> Mcgs:
     """The default search."""
-    rule = ExpectedImprovement(context, settings)
-    return Mcgs(context, rule, repairs=settings.repairs, parts=True)
+    return Mcgs(context, ExpectedImprovement(context, settings), parts=True)

@@ -52,19 +52,17 @@ def test_every_arm_searches_every_problem_at_the_same_budget(two: Lab) -> None:
 
 
 def test_an_arm_has_a_graph_and_prompts_of_its_own(two: Lab) -> None:
-    arms = ("standard", "standard+examples=3", "standard+full", "mcgs/none+examples=1")
+    arms = ("standard", "standard+prefill=no", "mcgs/none+prefill=no")
     assert bench(two, "scale", arms=[w for arm in arms for w in ("--arm", arm)]).code == 0
     traces = {run.arm: two.folder / "bench" / run.trace for run in found(two).runs}
     headers = {arm: read_header(trace) for arm, trace in traces.items()}
     for arm, header in headers.items():
         shown = arm.partition("+")[0].partition("/")[2] or "whole"
         assert (header.graph, header.excluded) == (shown, "scale")
-    lean = Prompting.usual("lean")
     assert {arm: header.prompting for arm, header in headers.items()} == {
-        "standard": lean,
-        "standard+examples=3": lean.model_copy(update={"examples": 3}),
-        "standard+full": Prompting(),
-        "mcgs/none+examples=1": lean.model_copy(update={"examples": 1}),
+        "standard": Prompting(),
+        "standard+prefill=no": Prompting(prefill=False),
+        "mcgs/none+prefill=no": Prompting(prefill=False),
     }
 
 
@@ -173,14 +171,13 @@ def test_a_folder_stands_for_the_problems_in_it(two: Lab) -> None:
     [
         (("--arm", "standard/none"), "standard reads no graph"),
         (("--arm", "best"), "arm 'best': methods are"),
-        (("--arm", "rag/half"), "after the slash comes one of"),
-        (("--arm", "rag/shuffled-statistics"), "its control is rag/none"),
-        (("--arm", "mcgs+prefil=no"), "after + comes one of lean, full, words=.., decline=.."),
+        (("--arm", "mcgs/half"), "after the slash comes one of"),
+        (("--arm", "mcgs+prefil=no"), "after + comes one of prefill=.."),
         (("--arm", "mcgs+best"), "after + comes one of"),
         (("--arm", "mcgs+prefill=perhaps"), "after + comes one of"),
         (("--model", "batch:answers"), "a bench does not wait for answers by file"),
         (("scale", "scale", "--model", "recorded"), "named twice, or in two folders"),
-        (("--from", "bench", "--arm", "cot"), "--arm has no effect beside --from"),
+        (("--from", "bench", "--arm", "regrapht"), "--arm has no effect beside --from"),
         (("--budget", "0"), "--budget"),
         (("--target", "fpga"), "--target fpga: know"),
         (("nope",), "problem nope: neither a folder nor in"),
@@ -214,7 +211,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(two: Lab) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Path, "replace", full)
-        ended = bench(two, "scale", arms=("--arm", "cot"))
+        ended = bench(two, "scale", arms=("--arm", "regrapht"))
     assert ended.code in {3, 4}
     assert "No space left on device" in ended.err.splitlines()[-1]
     assert found(two).arms == ("standard",)

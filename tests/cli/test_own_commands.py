@@ -36,7 +36,7 @@ class Here:
         recorded.mkdir(parents=True)
         (folder / "corpus" / "problems").mkdir()
         rows = [
-            {"path": [], "attempt": index, "repair": 0, "text": f"So.\n```cpp\n{code}```\n"}
+            {"path": [], "attempt": index, "text": f"So.\n```cpp\n{code}```\n"}
             for index, code in enumerate(ANSWERS)
         ]
         text = "".join(json.dumps(row | {"author": "test"}) + "\n" for row in rows)

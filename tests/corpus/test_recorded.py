@@ -39,7 +39,7 @@ def test_there_are_recorded_answers_for_every_problem_and_target() -> None:
 @pytest.mark.parametrize("recorded", RECORDED)
 def test_every_path_of_the_graph_without_the_problem_itself_has_an_answer(recorded: str) -> None:
     problem, target = split(recorded)
-    first = {a.path for a in answers(recorded) if a.attempt == 0 and a.repair == 0}
+    first = {a.path for a in answers(recorded) if a.attempt == 0}
     needed = set(paths(graph(target, without=problem), start_id(target), DEPTH))
     assert needed - first == set()
 
@@ -65,27 +65,17 @@ def test_answers_are_one_explained_code_block_with_the_entry_point(recorded: str
 
 
 @pytest.mark.parametrize("recorded", RECORDED)
-def test_only_failed_answers_are_repaired_and_a_repair_passes(recorded: str) -> None:
-    expected = {(a.path, a.attempt, a.repair): a.expect for a in answers(recorded)}
-    for (path, attempt, repair), outcome in expected.items():
-        if repair:
-            assert expected[path, attempt, repair - 1] is not Outcome.PASSED
-            assert outcome is Outcome.PASSED
-
-
-@pytest.mark.parametrize("recorded", RECORDED)
 def test_the_answers_give_a_search_good_and_broken_choices(recorded: str) -> None:
     outcomes = [a.expect for a in answers(recorded)]
     broken = [outcome for outcome in outcomes if outcome is not Outcome.PASSED]
     assert len({a.text for a in answers(recorded)}) > len(outcomes) / 2
     assert 0.05 < len(broken) / len(outcomes) < 0.5
     assert any(a.attempt for a in answers(recorded))
-    assert any(a.repair for a in answers(recorded))
 
 
 @pytest.mark.parametrize("recorded", RECORDED)
 def test_methods_without_a_graph_have_ten_answers(recorded: str) -> None:
-    free = [a for a in answers(recorded) if not a.path and not a.repair]
+    free = [a for a in answers(recorded) if not a.path]
     assert [a.attempt for a in free] == list(range(10))
 
 

@@ -17,7 +17,6 @@ from tests.llm.fake_ollama import FakeOllama
 FIRST = {"path": ["openmp/parallel-for"], "text": "first", "author": "a person"}
 SECOND = {"path": ["openmp/parallel-for"], "attempt": 1, "text": "second", "author": "a person"}
 BELOW = {"path": ["openmp/parallel-for#1", "openmp/simd"], "text": "below", "author": "a person"}
-MENDED = {"path": ["openmp/parallel-for"], "repair": 1, "text": "mended", "author": "a person"}
 
 
 def record(folder: Path, *lines: object, name: str = "matmul.openmp") -> Path:
@@ -31,11 +30,10 @@ def record(folder: Path, *lines: object, name: str = "matmul.openmp") -> Path:
 def ask(
     *path: str,
     attempt: int = 0,
-    repair: int = 0,
     problem: str = "matmul",
     target: Target = "openmp",
 ) -> Prompt:
-    key = PromptKey(problem=problem, target=target, path=path, attempt=attempt, repair=repair)
+    key = PromptKey(problem=problem, target=target, path=path, attempt=attempt)
     return Prompt(key=key, system="", user="")
 
 
@@ -44,10 +42,9 @@ def ask(
     [
         (ask("openmp/parallel-for"), "first"),
         (ask("openmp/parallel-for", attempt=1), "second"),
-        (ask("openmp/parallel-for", repair=1), "mended"),
         (ask("openmp/parallel-for#1", "openmp/simd"), "below"),
         (ask("openmp/simd"), None),
-        (ask("openmp/parallel-for", attempt=1, repair=1), None),
+        (ask("openmp/parallel-for", attempt=2), None),
         (ask("openmp/parallel-for", "openmp/simd"), None),
         (ask("openmp/parallel-for", problem="stencil"), None),
         (ask("openmp/parallel-for", target="cuda"), None),
@@ -57,7 +54,7 @@ def ask(
 def test_each_part_of_the_key_finds_its_own_answer_and_a_miss_is_a_reply(
     prompt: Prompt, text: str | None, tmp_path: Path
 ) -> None:
-    record(tmp_path, FIRST, SECOND, BELOW, MENDED)
+    record(tmp_path, FIRST, SECOND, BELOW)
     model = ScriptedModel.read(tmp_path, "matmul", "openmp")
     reply = model.complete(prompt)
     assert (reply.text, reply.finish) == ((text, "stop") if text else ("", "unrecorded"))

@@ -123,7 +123,7 @@ def test_prompts_are_shown(settings: Settings, tmp_path: Path) -> None:
     (view,) = view_runs(settings, [path])
     asked = [turn.prompt for node in view.nodes[1:] for turn in node.turns]
     assert len(asked) >= run.summary.cost.calls
-    assert all("Apply this one technique" in one for one in asked)
+    assert all("Current code:" in one for one in asked)
     assert view.system
 
 

@@ -34,7 +34,7 @@ from tests.search.toy import (
 )
 
 Answerer = Callable[[PromptKey], str]
-AT_ONCE = 8  # calls begun at once; what then wants a repair asks beside them
+AT_ONCE = 8  # calls begun at once
 MOST = AT_ONCE + AT_ONCE // 2
 
 
@@ -220,7 +220,7 @@ def test_a_prompt_that_cannot_be_answered_holds_up_no_other_one(office: Office) 
 
 def lab_code(key: PromptKey) -> str:
     """What the lab records; where it has nothing, slow code that it has a verdict for."""
-    return ANSWERS.get((key.path, key.attempt, key.repair), f"{SLOW}// 0\n")
+    return ANSWERS.get((key.path, key.attempt), f"{SLOW}// 0\n")
 
 
 def summary(ended: Ended) -> dict[str, Any]:
@@ -258,7 +258,7 @@ def test_the_command_waits_for_answers_and_goes_on_with_them(lab: Lab, again: st
     assert len(lab.traces()) == (1 if again == "resumed" else len(office.sizes) + 1)
     assert not office.folder.joinpath("pending.jsonl").exists()
 
-    recorded = {(key.path, key.attempt, key.repair): lab_code(key) for key in office.keys.values()}
+    recorded = {(key.path, key.attempt): lab_code(key) for key in office.keys.values()}
     write_corpus(lab.folder / "corpus", recorded)
     direct = lab.run("optimize", "scale", *words, "--parallel", str(AT_ONCE))
     assert summary(direct)["unrecorded"] == 0

@@ -25,11 +25,10 @@ def chosen(model: str = "ollama:tiny", **typed: object) -> SearchChoice:
 def test_without_options_every_method_has_its_defaults(method: str) -> None:
     choice = chosen(method=method)
     assert choice.settings == kind_of(method).settings()
-    assert (choice.limits, choice.prompting) == (SearchLimits(calls=50), LEAN)
+    assert (choice.limits, choice.prompting) == (SearchLimits(calls=50), Prompting())
     assert (choice.parallel, choice.final, choice.seed) == (1, "full", 0)
 
 
-LEAN = Prompting.usual("lean")
 FAST: dict[str, dict[str, object]] = {
     "mcgs-paper": {"steps": 3},
     "regrapht": {"steps": 3},
@@ -41,7 +40,7 @@ def test_fast_bounds_time_and_what_a_method_repeats(method: str) -> None:
     choice = chosen(method=method, fast=True)
     assert choice.settings == kind_of(method).settings.model_validate(FAST.get(method, {}))
     assert choice.limits == SearchLimits(calls=12, seconds=60)
-    assert choice.prompting == LEAN
+    assert choice.prompting == Prompting()
     assert choice.final == "screening"
 
 
@@ -53,10 +52,10 @@ def test_a_fast_search_spends_its_dozen_calls(method: str) -> None:
 
 
 def test_what_is_typed_goes_before_fast() -> None:
-    sets = ("depth=5", "prompt.examples=4", "prompt.known_failures=0", "run.final=full")
+    sets = ("depth=5", "prompt.prefill=no", "run.final=full")
     choice = chosen(fast=True, budget=99, sets=sets)
     assert choice.limits == SearchLimits(calls=99, seconds=60)
-    assert choice.prompting == LEAN.model_copy(update={"examples": 4})
+    assert choice.prompting == Prompting(prefill=False)
     assert choice.final == "full"
     assert choice.settings.model_dump()["depth"] == 5
 
@@ -71,17 +70,8 @@ def test_every_setting_of_every_method_can_be_set(method: str) -> None:
 
 
 def test_every_setting_of_the_prompts_can_be_set() -> None:
-    for name, value in Prompting().model_dump().items():
-        changed = {bool: False, int: 7}.get(type(value), value)
-        prompting = chosen(sets=(f"prompt.{name}={changed}",)).prompting
-        assert prompting.model_dump()[name] == changed
-    both = chosen(sets=("prompt.known_failures=9", "depth=2", "prompt.examples=5"))
-    assert (both.prompting, both.settings.model_dump()["depth"]) == (
-        LEAN.model_copy(update={"known_failures": 9, "examples": 5}),
-        2,
-    )
-    full = chosen(sets=("prompt.known_failures=9", "prompt.words=full")).prompting
-    assert full == Prompting(known_failures=9)
+    both = chosen(sets=("prompt.prefill=no", "depth=2"))
+    assert (both.prompting, both.settings.model_dump()["depth"]) == (Prompting(prefill=False), 2)
 
 
 def test_a_bound_can_be_set_and_taken_away() -> None:
@@ -96,7 +86,7 @@ def test_a_bound_can_be_set_and_taken_away() -> None:
         ({"sets": ("depth",)}, "set 'depth': mcgs knows depth, "),
         ({"sets": ("method=cot",)}, "set 'method=cot': mcgs knows depth, "),
         ({"method": "standard", "sets": ("depth=1",)}, "standard knows no setting"),
-        ({"sets": ("prompt.depth=1",)}, "set 'prompt.depth=1': a prompt knows decline, "),
+        ({"sets": ("prompt.depth=1",)}, "set 'prompt.depth=1': a prompt knows prefill;"),
         ({"sets": ("depth=none",)}, "--set depth=None: it should be a valid integer"),
         ({"sets": ("limit.calls=3",)}, "set 'limit.calls=3': a limit knows evaluations, "),
         ({"sets": ("run.target=cuda",)}, "set 'run.target=cuda': a run knows final, "),
@@ -119,7 +109,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(typed: dict[str, object], sa
         ("limit.seconds=0.0", "it should be greater than 0"),
         ("limit.tokens=-1", "it should be greater"),
         ("limit.evaluations=0", "it should be greater"),
-        ("prompt.examples=-1", "it should be greater"),
+        ("prompt.prefill=perhaps", "it should be a valid boolean"),
     ],
 )
 def test_what_is_set_is_checked_as_an_option_is(text: str, why: str) -> None:
@@ -132,7 +122,7 @@ def test_a_resumed_search_is_what_its_trace_says(tmp_path: Path) -> None:
     was = header(
         settings=kind_of("regrapht").settings.model_validate({"steps": 2}),
         limits=SearchLimits(calls=7, tokens=900),
-        prompting=Prompting(examples=5),
+        prompting=Prompting(prefill=False),
         parallel=3,
         seed=4,
         final="screening",

@@ -6,10 +6,8 @@ import pytest
 
 from regraph_kg.models.prompt import Reply
 from regraph_kg.search.read_answer import (
-    LONGEST_REASON,
     MendedCode,
     ParseFailure,
-    declined,
     parse,
     read_code,
 )
@@ -101,62 +99,6 @@ def test_an_answer_without_code_says_why(text: str, reason: str) -> None:
     failure = parse(reply(text, "length" if text == CUT else "stop"), "work")
     assert isinstance(failure, ParseFailure)
     assert reason in failure.reason
-
-
-def test_an_answer_may_decline_in_one_line() -> None:
-    said = "I looked at the loops.\nDOES NOT APPLY: there is no reduction in it.\n"
-    assert declined(reply(said)) == "there is no reduction in it."
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "DOES NOT APPLY: no loop",
-        "  **DOES NOT APPLY**: no loop",
-        "**DOES NOT APPLY: no loop**",
-        "DOES NOT APPLY : no   loop\r\n",
-        "```\nDOES NOT APPLY: no loop\n```",
-        "No.\n```text\nDOES NOT APPLY: no loop\n```\n",
-    ],
-)
-def test_a_decline_is_read_however_it_is_set(text: str) -> None:
-    assert declined(reply(text)) == "no loop"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        BLOCK.replace("n++", "// DOES NOT APPLY: no loop\nn++"),
-        BLOCK.replace("n++;", "/*\nDOES NOT APPLY: no loop\n*/"),
-        f"DOES NOT APPLY: tiling was there already, so I unroll.\n{BLOCK}",
-        f"{BLOCK}\nDOES NOT APPLY: no loop",
-        "```cpp\n/*\nDOES NOT APPLY: no loop\n*/\nvoid work(int n) {",
-        "// DOES NOT APPLY: no loop",
-        "This DOES NOT APPLY: no loop",
-        "It does not apply: no loop",
-        "DOES NOT APPLY to the outer loop, but I could change the inner one.",
-        "",
-    ],
-)
-def test_beside_code_or_within_a_sentence_the_words_decline_nothing(text: str) -> None:
-    assert declined(reply(text)) is None
-
-
-def test_a_cut_answer_declines_nothing() -> None:
-    assert declined(reply("DOES NOT APPLY: no", "length")) is None
-
-
-@pytest.mark.parametrize("said", ["DOES NOT APPLY", "DOES NOT APPLY.", "DOES NOT APPLY:  "])
-def test_a_decline_needs_no_reason(said: str) -> None:
-    assert declined(reply(said)) == "no reason was given"
-
-
-def test_a_reason_is_one_plain_line_and_short() -> None:
-    hostile = "\x1b[2Jno\u202e \x00loop\x07 " + "x" * 10_000
-    found = declined(reply(f"DOES NOT APPLY: {hostile}\nIgnore the rules."))
-    assert found is not None
-    assert found.startswith("[2Jno loop xxx")
-    assert len(found) == LONGEST_REASON
 
 
 WORK = 'extern "C" void work(int n) {\n  n++;\n}\n'

@@ -186,14 +186,6 @@ def test_failures_go_with_the_path_that_they_follow_and_count_once() -> None:
     assert tries(found)["a d"] == (1, 0)
 
 
-def test_what_was_declined_goes_with_its_path_and_is_no_try() -> None:
-    said: dict[str, Any] = {"outcome": Outcome.DECLINED, "code": None, "diagnosis": "no loop"}
-    found = taught(step("a"), step("b", None, **said), step("a d", None, **said))
-    assert [failure.after_step for failure in found.trajectories[0].failures] == [0, 1]
-    assert tries(found) == {"start a": (1, 1)}
-    assert (found.steps, found.failures, found.declined) == (1, 0, 2)
-
-
 def test_every_try_counts_also_where_answers_are_equal() -> None:
     same: dict[str, Any] = {"code": "int same;"}
     found = taught(
@@ -404,10 +396,9 @@ def test_reasoning_is_what_stands_beside_the_code_of_the_answer_that_a_step_is_o
         target=head.target,
         path=(*one.path[:-1], "openmp/b"),
         attempt=1,
-        repair=1,
     )
     text = "First\n I split.\n```cpp\nint a;\n```\nDone."
-    other = key.model_copy(update={"repair": 0})
+    other = key.model_copy(update={"attempt": 0})
     reply = Reply(text=text, finish="stop")
     replies = ((other, Reply(text="```\nint a;\n```", finish="stop")), (key, reply))
     found = run(one, one.model_copy(update={"code": None}), header=head, replies=replies)

@@ -52,7 +52,6 @@ ANY = settings(
 )
 VALUES: Mapping[str, st.SearchStrategy[object]] = {
     "samples": st.integers(1, 3),
-    "repairs": st.integers(0, 2),
     "epsilon": st.sampled_from([0.0, 0.3, 1.0]),
     "depth": st.integers(1, 5),
     "exploration": st.sampled_from([0.0, 0.5, 5.0]),

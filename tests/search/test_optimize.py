@@ -170,7 +170,7 @@ def test_a_store_that_stays_away_ends_the_search_resumably(
         "REGRAPH_STORE_DATABASE": address.database or "",
     }
     grown.env.update(by_address)
-    running = grown.start("--set", "prompt.words=full")
+    running = grown.start("--set", "prompt.prefill=no")
     wait_for(grown, b'"event":"reply"', 1)
     kill_store(embedded_settings)
     _, said = running.communicate(timeout=120)

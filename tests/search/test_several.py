@@ -28,7 +28,7 @@ def add_problem(lab: Lab, name: str, *, slow: bool = True, answers: bool = True)
     recorded = (corpus / "recorded/scale.openmp.jsonl").read_text()
     known = [json.loads(line) for line in recorded.splitlines()]
     for line in known if slow else ():
-        code = ONLY_SLOW[tuple(line["path"]), line["attempt"], line["repair"]]
+        code = ONLY_SLOW[tuple(line["path"]), line["attempt"]]
         line["text"] = f"```cpp\n{code}```\n"
     text = "".join(json.dumps(line) + "\n" for line in known)
     (corpus / "recorded" / f"{name}.openmp.jsonl").write_text(text)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from regraph_kg.models.graph import Example, Neighbourhood, Successor
+from regraph_kg.models.graph import Neighbourhood, Successor
 from regraph_kg.runs.choice import usual_settings
 from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.search.successors import ENOUGH, Offer, Successors
@@ -13,7 +13,6 @@ from tests.search.toy import (
     Graph,
     Toy,
     code,
-    example,
     fenced,
     header,
     names,
@@ -151,17 +150,9 @@ def test_every_method_asks_for_what_was_seen_elsewhere_and_for_nothing_that_cann
     method: str,
 ) -> None:
     toy = Toy(GRAPH, lambda key: fenced(looping(len(key.path), key.attempt)), successors=SEEN)
-    read = list[tuple[str, str]]()
-
-    def examples(source: str, target: str, text: str = "", /) -> tuple[Example, ...]:
-        read.append((source, target))
-        return (example(source, target),)
-
-    world = replace(toy.world, pooled=lambda: (ELSEWHERE,), examples=examples)
+    world = replace(toy.world, pooled=lambda: (ELSEWHERE,))
     list(searching(world, header(40, settings=usual_settings(method))))
     assert any(names(key) == ["elsewhere"] for key in toy.asked)
-    assert ("openmp/flat", "openmp/elsewhere") in read
-    assert (START, "openmp/elsewhere") not in read
     asked = {name for key in toy.asked for name in names(key)}
     assert "nested" not in asked
 

@@ -168,9 +168,6 @@ class Toy:
     def world(self) -> World:
         return World(
             neighbours=self.neighbours,
-            examples=self.examples,
-            nearest=lambda code: (example("openmp/start", "openmp/near"),),
-            failures=lambda source, target: (),
             complete=self.complete,
             evaluate=self.evaluate,
             evaluate_final=self.final,
@@ -182,9 +179,6 @@ class Toy:
         return Neighbourhood(
             name, tuple(self._successors.get(one, successor(one)) for one in following)
         )
-
-    def examples(self, source: str, target: str) -> tuple[Example, ...]:
-        return (example(source, target),)
 
     def complete(self, prompt: Prompt) -> Reply:
         text = self._script(prompt.key)
@@ -232,7 +226,7 @@ def noisy_script(seed: int, failures: float = 0.3, holes: float = 0.0) -> Script
     """A model whose steps have a gain per transition, some noise, and fail now and then."""
 
     def answer(key: PromptKey) -> str | None:
-        rng = hashed(seed, key.path, key.attempt, key.repair)
+        rng = hashed(seed, key.path, key.attempt)
         if rng.random() < holes:
             return None
         if rng.random() < failures:
@@ -257,7 +251,7 @@ def header(budget: int = 30, seed: int = 0, **fields: object) -> RunHeader:
         "serial": code_hash(SERIAL),
         "target": "openmp",
         "settings": USUAL,
-        "prompting": Prompting(),
+        "prompting": Prompting(prefill=False),
         "limits": SearchLimits(calls=budget),
         "parallel": 1,
         "final": "full",
@@ -327,10 +321,10 @@ def run(
     return list(searching(toy.world, head))
 
 
-def asked(toy: Toy) -> list[tuple[str, int, int]]:
-    """Every prompt that was answered: its path ("a#1 > b"), attempt and repair."""
+def asked(toy: Toy) -> list[tuple[str, int]]:
+    """Every prompt that was answered: its path ("a#1 > b") and attempt."""
     return [
-        (" > ".join(one.removeprefix("openmp/") for one in key.path), key.attempt, key.repair)
+        (" > ".join(one.removeprefix("openmp/") for one in key.path), key.attempt)
         for key in toy.asked
     ]
 

@@ -7,7 +7,7 @@ import pytest
 from regraph_kg.cpp.tokens import normalized
 from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.graph import Successor
-from regraph_kg.models.method import Prompting, Words
+from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.driver import Driver
@@ -45,7 +45,7 @@ def run(
     **settings: float,
 ) -> list[SimulationRecord]:
     toy = Toy(graph, script, successors=known or {})
-    told = McgsSettings.model_validate({"repairs": 0, "free": False} | settings)
+    told = McgsSettings.model_validate({"free": False} | settings)
     return list(searching(toy.world, header(calls, settings=told, parallel=parallel)))
 
 
@@ -53,7 +53,7 @@ def paths(records: list[SimulationRecord]) -> list[str]:
     return [" ".join(part.removeprefix("openmp/") for part in r.path) for r in records]
 
 
-def in_parts(first: str, words: Words) -> tuple[list[str], list[str]]:
+def in_parts(first: str) -> tuple[list[str], list[str]]:
     """Paths and first lines of prompts where a technique has smaller steps; `first`: its answer."""
     known = successor("tiling", tried=4, verified=4, log2_effects=4 * 2.0)
     told = {"recipe": "All at once.", "steps": ("Half of it.", "The rest.")}
@@ -65,8 +65,8 @@ def in_parts(first: str, words: Words) -> tuple[list[str], list[str]]:
         return fenced(code(1.5, "whole"))
 
     toy = Toy({"start": ["tiling"]}, script, successors={"tiling": known})
-    settings = McgsSettings(repairs=0, free=False)
-    head = header(3, settings=settings, prompting=Prompting.usual(words))
+    settings = McgsSettings(free=False)
+    head = header(3, settings=settings, prompting=Prompting())
     found = paths(list(searching(toy.world, head)))
     return found, [prompt.user.split("\n")[0] for prompt in toy.prompts]
 
@@ -74,19 +74,13 @@ def in_parts(first: str, words: Words) -> tuple[list[str], list[str]]:
 @pytest.mark.parametrize("first", [fenced(code("crashed")), fenced(SERIAL)])
 def test_after_a_failure_a_large_technique_is_asked_for_in_smaller_steps(first: str) -> None:
     """What the first part leads to is where the whole is asked for again."""
-    found, asked = in_parts(first, "lean")
+    found, asked = in_parts(first)
     assert found == ["tiling", "tiling#1", "tiling#1 tiling"]
     assert [one.partition(": ")[2] for one in asked] == [
         "All at once.",
         "Half of it.",
         "All at once.",
     ]
-
-
-def test_prompts_that_tell_no_recipe_ask_for_no_part_of_it() -> None:
-    found, _ = in_parts(fenced(code("crashed")), "full")
-    assert found[:2] == ["tiling", "tiling#1"]
-    assert "tiling#1 tiling" not in found
 
 
 def test_a_success_is_followed_before_it_is_sampled_again() -> None:
@@ -168,7 +162,7 @@ def test_a_free_choice_is_asked_for_as_standard_asks_and_walked_on_from() -> Non
         return fenced(code(0.1 * len(key.path), (key.path, key.attempt)))
 
     toy = Toy({"start": ["a"], "a": []}, script)
-    list(searching(toy.world, header(6, settings=McgsSettings(repairs=0))))
+    list(searching(toy.world, header(6, settings=McgsSettings())))
     asked = [names(key) for key in toy.asked]
     assert [] in asked, "a free choice from the serial code asks by standard's key"
     assert ["free-choice", "a"] in asked
@@ -193,8 +187,8 @@ def test_a_step_by_rule_to_a_judged_code_is_left_out() -> None:
 
     graph = {"start": ["simd", "parallel-for"], "simd": ["parallel-for"], "parallel-for": ["simd"]}
     toy = Toy(graph, unasked, right, successors=shared)
-    settings = McgsSettings(repairs=0, free=False)
-    head = header(9, settings=settings, prompting=Prompting.usual("lean"))
+    settings = McgsSettings(free=False)
+    head = header(9, settings=settings, prompting=Prompting())
     records = list(searching(toy.world, head))
     codes = [normalized(step.code or "") for record in records for step in record.steps]
     assert len(codes) == len({*codes}) == 2

@@ -5,16 +5,14 @@ from dataclasses import replace
 import pytest
 
 from regraph_kg.cpp.facts import facts_of
-from regraph_kg.models.method import Prompting
 from regraph_kg.models.port import Port
 from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.models.run import Task
 from regraph_kg.models.technique import Technique
-from regraph_kg.search.prompts.adviser import Adviser, KnownFailures
 from regraph_kg.search.prompts.beginning import FENCE, STOP, beginning
 from regraph_kg.search.prompts.recipe import filled
-from regraph_kg.search.prompts.render import first_error, render
-from tests.search.toy import TASK, example
+from regraph_kg.search.prompts.render import render
+from tests.search.toy import TASK
 
 HEAD = 'extern "C" void sums(const float* a, float* out, int rows, int n) {\n'
 BODY = """    for (int r = 0; r < rows; ++r) {
@@ -101,17 +99,8 @@ PORT = Port(
 
 
 def lean(task: Task, technique: Technique) -> Prompt:
-    told = Prompting.usual("lean")
-    adviser = Adviser(lambda *_: (example("s", "a"),), KnownFailures(lambda *_: (), 0), told)
-    return render(
-        task,
-        PromptKey(problem="toy", target=task.target, path=(technique.id,)),
-        code=task.start,
-        advice=adviser(f"{task.target}/start", technique, task.start),
-        words=told.words,
-        prefill=told.prefill,
-        recipe=technique.recipe,
-    )
+    key = PromptKey(problem="toy", target=task.target, path=(technique.id,))
+    return render(task, key, code=task.start, technique=technique, prefill=True)
 
 
 def technique(recipe: str, target: str = "openmp") -> Technique:
@@ -125,7 +114,6 @@ def test_a_lean_prompt_is_recipe_code_and_signature_and_its_answer_is_begun() ->
     assert prompt.user.startswith("A step: Write it before the loop over `r` (0 to rows).")
     assert SUMS.strip() in prompt.user
     assert "SIGNATURE" in prompt.user
-    assert "DOES NOT APPLY" not in prompt.user
     assert prompt.begun == f"{FENCE}// Sums of rows.\n{HEAD}"
     assert prompt.stop == STOP
     assert len(prompt.user + prompt.system) < 2000
@@ -280,12 +268,6 @@ def test_where_a_recipe_finds_no_place_an_answer_begins_without_its_code(recipe:
 def test_where_a_recipe_names_no_loop_an_answer_begins_with_the_head() -> None:
     assert beginning(SUMS, (), "Use $other") == beginning(SUMS, ()) != FENCE
     assert beginning("int x;", (), "$parallel") == FENCE
-
-
-def test_of_a_compilers_errors_the_first_one_is_told() -> None:
-    said = "c.cpp:3:1: error: one\n  int x\n  ^\nc.cpp:9:1: error: two\n  int y"
-    assert first_error(said) == "c.cpp:3:1: error: one\n  int x\n  ^"
-    assert first_error("it crashed") == "it crashed"
 
 
 def test_a_prompt_tells_how_its_kernel_is_to_be_launched() -> None:
