@@ -11,7 +11,7 @@ from itertools import pairwise, zip_longest
 from regraph_kg.adopt.fit import Fitting, Point, names_in
 from regraph_kg.adopt.probe import Called, ProbeCall
 from regraph_kg.adopt.trials import STEP, ProbeTrials
-from regraph_kg.evaluation.problem.expression import size_of
+from regraph_kg.evaluation.problem.declaration import size_of
 
 _ONE, _TWO, _THREE, _FAR = 1, 2, 3, 5003
 _MOST_SHIFTED, _MOST_POINTS = 64, 4

@@ -28,7 +28,7 @@ from regraph_kg.evaluation.compile.toolchain import Gcc
 from regraph_kg.evaluation.problem.inputs import distributions, factors, generate
 from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes, shape_text
 from regraph_kg.evaluation.rules import Defences
-from regraph_kg.evaluation.verify.covering import check_shapes
+from regraph_kg.evaluation.verify.cases import check_shapes
 
 _DRIVER = Path(__file__).with_name("driver.cpp")
 _FLAGS = ("-g", "-O1", "-w", "-fno-omit-frame-pointer", "-fsanitize=address,bounds")

@@ -16,7 +16,7 @@ from regraph_kg.adopt.indices import Index, indices, limits, rows, starts
 from regraph_kg.adopt.probe import ROOM, Called, Probe, ProbeCall, Touched
 from regraph_kg.adopt.trials import KINDS, ProbeTrials
 from regraph_kg.adopt.types import Passed
-from regraph_kg.evaluation.problem.expression import size_of
+from regraph_kg.evaluation.problem.declaration import size_of
 
 Role = Literal["in", "out", "inout"]
 _ENOUGH = 5  # points at which all calls went well that make the others needless

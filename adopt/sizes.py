@@ -13,7 +13,7 @@ import numpy as np
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
-from regraph_kg.evaluation.problem.expression import holds, size_of
+from regraph_kg.evaluation.problem.declaration import holds, size_of
 from regraph_kg.evaluation.problem.inputs import factors, generate, variant_of
 from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
 from regraph_kg.evaluation.problem.types import is_rounded

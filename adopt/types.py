@@ -15,7 +15,7 @@ from regraph_kg.adopt.records import PlainStruct, padded, record, records
 from regraph_kg.cpp.functions import CodeFile, declared_name, scope_of, split
 from regraph_kg.cpp.syntax import walk
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.problem.expression import size_of
+from regraph_kg.evaluation.problem.declaration import size_of
 from regraph_kg.evaluation.problem.types import C_TYPES, Type, is_inexact, is_whole
 
 Form = Literal["scalar", "reference", "pointer", "rows", "vector", "span", "array", "bounded"]

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from regraph_kg.evaluation.doctor import EXPLOITS, header
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.exploit_check import EXPLOITS, header
 from regraph_kg.evaluation.problem.problem import AbsoluteRule, Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, JudgeLimits
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Outcome

@@ -295,20 +295,18 @@ class ProjectSession:
         environment |= {"USER": "regraph", "LOGNAME": "regraph"}  # there is no /etc/passwd to ask
         environment |= {"OMP_NUM_THREADS": str(threads()), **self.problem.commands.environment}
         environment["REGRAPH_SEED"] = str(seed)
-        found = [self._found(words(command)) for command in commands]
+        found = list[tuple[str, ...]]()
+        for command in commands:
+            program, *rest = words(command)
+            inside = str(self._work / program) if "/" in program else None  # it lies in the copy
+            place = inside or shutil.which(program, path=self._path)
+            if not place:
+                raise self._fault(
+                    f"commands: no program {program!r} in {self._path}; install it, or write"
+                    f" ./{program} for one of the project"
+                )
+            found.append((place, *rest))
         return run_project(found, self._root, self._readable, environment, seconds)
-
-    def _found(self, command: list[str]) -> tuple[str, ...]:
-        """A command with its program's place; one with a slash lies in the copy."""
-        program = command[0]
-        inside = str(self._work / program) if "/" in program else None
-        place = inside or shutil.which(program, path=self._path)
-        if not place:
-            raise self._fault(
-                f"commands: no program {program!r} in {self._path}; install it, or write"
-                f" ./{program} for one of the project"
-            )
-        return (place, *command[1:])
 
     def _keep(self, state: Path) -> bool:
         """Keep the state of `work`; False where it holds files that cannot be copied."""

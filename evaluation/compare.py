@@ -74,19 +74,9 @@ def by_levels(rival: str, level: TimeEstimate, own: TimeEstimate, metric: Metric
     times, interval = ratio(level, own)
     if metric == "call" and not (interval.low > _FAR or interval.high < 1 / _FAR):
         return None
-    verdict = _of_interval(times, interval)
+    difference = math.log(times)
+    verdict, _ = _decide(LEAST_PAIRS, difference, math.log(interval.high) - difference)
     return Rivalry(code_hash=code_hash(rival), ratio=times, interval=interval, verdict=verdict)
-
-
-def _of_interval(times: float, interval: Interval) -> SpeedVerdict:
-    """The verdict of one interval, as `_decide` gives that of pairs."""
-    certain, size = not interval.low <= 1 <= interval.high, max(times, 1 / times)
-    if certain and size >= 1 + _LEAST_DIFFERENCE[LEAST_PAIRS]:
-        return "faster" if times > 1 else "slower"
-    negligible = not certain or size < 1 + _LEAST_WITH_MORE
-    sought = 1 + _DIFFERENCE_SOUGHT
-    is_near = 1 / sought < interval.low and interval.high < sought
-    return "same" if negligible and is_near else "unknown"
 
 
 def compare(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> Comparison:
@@ -113,7 +103,8 @@ def compare(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> Compa
 
 def _decide(pairs: int, difference: float, reach: float) -> tuple[SpeedVerdict, str]:
     threshold = _LEAST_DIFFERENCE.get(pairs, _LEAST_WITH_MORE)
-    percent = _difference_text(abs(difference))
+    times = math.exp(abs(difference))
+    percent = f"{times:.3g} times" if times >= _TIMES else f"{times - 1:.1%}"
     certain = abs(difference) > reach
     if certain and abs(difference) >= math.log1p(threshold):
         verdict: SpeedVerdict = "faster" if difference > 0 else "slower"
@@ -126,9 +117,3 @@ def _decide(pairs: int, difference: float, reach: float) -> tuple[SpeedVerdict, 
         f"{percent} was seen, give or take {width}, by {pairs} pairs of fresh workers: take them as"
         " alike, or compare again on a quieter machine"
     )
-
-
-def _difference_text(difference: float) -> str:
-    """A difference of logarithms in words: "3.1 %", "49.5 times"."""
-    ratio = math.exp(difference)
-    return f"{ratio:.3g} times" if ratio >= _TIMES else f"{ratio - 1:.1%}"

@@ -174,7 +174,10 @@ class Judge:
             evaluation = evaluation.then("time again", session.time_again)
         crashed = evaluation.failure and evaluation.failure.outcome is Outcome.CRASHED
         if crashed and program.cuda:
-            return evaluation.spend("explain", self._explain)
+            start = time.perf_counter()
+            assert evaluation.failure
+            told = self._machine.explain(evaluation.failure, program, evaluation.problem)
+            return evaluation.failed(told).spent("explain", time.perf_counter() - start)
         if evaluation.grade == "full" and program.cuda:
             evaluation = evaluation.then("profile", partial(self._profile, session))
         if self._rules.defences.further:
@@ -215,12 +218,6 @@ class Judge:
             finding = beside.submit(self._machine.sanitize, candidate.code, program, problem)
             evaluation = session.look_further(builds, evaluation)
         return evaluation.failed(finding.result())
-
-    def _explain(self, evaluation: Evaluation) -> Evaluation:
-        failure, program = evaluation.failure, evaluation.program
-        assert failure
-        assert program
-        return evaluation.failed(self._machine.explain(failure, program, evaluation.problem))
 
     def _profile(self, session: Session, evaluation: Evaluation) -> Evaluation:
         """Note kernels and copies of one call, by CUPTI; a call without a kernel is suspicious."""
@@ -305,7 +302,7 @@ class Judge:
     ) -> EvalReport:
         """The report of an evaluation that began at `start`."""
         evaluation = evaluation.spent("total", time.perf_counter() - start)
-        report = _told(self._machine, evaluation, {"sandbox": sandbox} if sandbox else {})
+        report = report_of(self._machine, evaluation, {"sandbox": sandbox} if sandbox else {})
         if evaluation.failure:
             return report
         times, problem, target = evaluation.times, evaluation.problem, evaluation.candidate.target
@@ -319,14 +316,7 @@ class Judge:
         return report.model_copy(update=times.fields() | {"account": work} | impossible)
 
 
-def unmeasured(
-    machine: Machine, candidate: Candidate, problem: Problem, grade: Grade, failure: Failure
-) -> EvalReport:
-    """The report of code that failed before it could run."""
-    return _told(machine, Evaluation(candidate, problem, grade, failure=failure), {})
-
-
-def _told(machine: Machine, evaluation: Evaluation, facts: Mapping[str, str]) -> EvalReport:
+def report_of(machine: Machine, evaluation: Evaluation, facts: Mapping[str, str]) -> EvalReport:
     """A report of all that is known but for times."""
     target, failure = evaluation.candidate.target, evaluation.failure
     if evaluation.program is None and machine.joules(target) is not None:

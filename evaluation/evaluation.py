@@ -1,7 +1,7 @@
 """One candidate's evaluation: a value to which each stage adds what it found."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from statistics import median, quantiles
 
@@ -81,7 +81,10 @@ class Times:
         medians = [median(series.samples) for series in self.own]
         apart = max(medians) / min(medians) - 1
         parts = [f"{len(medians)} fresh workers differ by {apart:.0%}"] if apart else []
-        spreads = [_half_of(s.samples) for s in self.own if len(s.samples) > 1]
+        # of a worker: the range of the middle half of its samples, relative to its lower end
+        several = (series.samples for series in self.own if len(series.samples) > 1)
+        halves = [quantiles(samples, n=4, method="inclusive") for samples in several]
+        spreads = [high / low - 1 for low, _, high in halves]
         parts += [f"half of the calls of one by {median(spreads):.0%}"] if spreads else []
         known = f"known to {own:.0%} (serial code: {serial:.0%})"
         return f"{known}: {', '.join(parts)}" if parts else known
@@ -141,10 +144,8 @@ class Evaluation:
 
     def then(self, stage: str, step: "Step") -> "Evaluation":
         """The evaluation after one more stage, if it is not over."""
-        return self if self.is_over else self.spend(stage, step)
-
-    def spend(self, stage: str, step: "Step") -> "Evaluation":
-        """The evaluation after one more stage, whatever is known."""
+        if self.is_over:
+            return self
         start = time.perf_counter()
         return step(self).spent(stage, time.perf_counter() - start)
 
@@ -167,9 +168,3 @@ class Evaluation:
 
 
 Step = Callable[[Evaluation], Evaluation]
-
-
-def _half_of(samples: Sequence[float]) -> float:
-    """Range of the middle half of samples, relative to its lower end."""
-    low, _, high = quantiles(samples, n=4, method="inclusive")
-    return high / low - 1

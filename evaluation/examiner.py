@@ -10,7 +10,6 @@ from regraph_kg.evaluation.problem.problem import Problem, shape_text
 from regraph_kg.evaluation.problem.types import wide
 from regraph_kg.evaluation.rules import Defences, Failure
 from regraph_kg.evaluation.timing.batches import Bench, Pool, Witness
-from regraph_kg.evaluation.verify.diagnose import ExpectedOutput
 from regraph_kg.evaluation.verify.outputs import fault
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.verify.timed_inputs import TimedInputs
@@ -52,13 +51,16 @@ class Examiner:
             is_unknown = self._is_unknown(witness)
             if is_unknown and left <= 0 and witness is not bench.audit:
                 continue
-            failure = self._wrong(witness)
+            text = self._mismatch(witness)
             left -= self._references.seconds if is_unknown else 0.0
             if witness is bench.audit and not self._pool.holds(witness.content.seed):
                 self._references.forget(self._case(witness.content))
-            if failure:
+            if text:
                 self.retire([witness.content, *bench.shown])
-                return failure
+                where = f"timed calls at shape {shape_text(self._problem.sizes.time)}"
+                if witness.content.version:
+                    where += ", a few inputs changed in place since the call before"
+                return Failure(Outcome.WRONG_ANSWER, f"{where}: {text}")
             if witness is not bench.audit:
                 bench.witnesses.remove(witness)
         return None
@@ -108,22 +110,16 @@ class Examiner:
         before, after = (
             self._references.truths(self._case(each)) for each in (content, content.next)
         )
-        if any(_differs(truth, after[name]) for name, truth in before.items()):
-            return True
+        for name, one in before.items():
+            off = np.abs(wide(one.values) - wide(after[name].values))
+            allowed = one.tolerance + np.asarray(after[name].tolerance)
+            if np.any(off > _CLEARLY * allowed):  # neither could pass for the other
+                return True
         self._references.forget(self._case(content.next))
         return False
 
     def _is_unknown(self, witness: Witness) -> bool:
         return not self._references.knows(self._case(witness.content))
-
-    def _wrong(self, witness: Witness) -> Failure | None:
-        text = self._mismatch(witness)
-        if not text:
-            return None
-        where = f"timed calls at shape {shape_text(self._problem.sizes.time)}"
-        if witness.content.version:
-            where += ", a few inputs changed in place since the call before"
-        return Failure(Outcome.WRONG_ANSWER, f"{where}: {text}")
 
     def _mismatch(self, witness: Witness) -> str | None:
         truths = self._references.truths(self._case(witness.content))
@@ -132,9 +128,3 @@ class Examiner:
 
     def _case(self, content: TimedInputs) -> Case:
         return Case(self._problem.sizes.time, 0, content.seed, content.version, timed=True)
-
-
-def _differs(first: ExpectedOutput, second: ExpectedOutput) -> bool:
-    """Whether some element could not pass for the other's."""
-    off = np.abs(wide(first.values) - wide(second.values))
-    return bool(np.any(off > _CLEARLY * (first.tolerance + np.asarray(second.tolerance))))

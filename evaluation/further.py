@@ -1,11 +1,11 @@
 """Checks beyond the cases of every verification, for candidates that have passed all others.
 
-    shapes       secret ones up to the timing shape, and one close to that (secret_shapes.py)
+    shapes       secret ones up to the timing shape, and one close to that (cases.py)
     values       inputs altered as a whole, at a small shape and at a long one (alterations.py)
     literals     extents just below and above the numbers that a candidate spells out (literals.py)
     timed shape  each distribution that timed calls do not have, once, where a truth costs little
     threads      teams of several sizes; large ones and held-up ones are other matters
-                 (many_threads.py, races.py)
+                 (teams.py)
 
 They come after the timing, each in a worker of its own. Trusted programs are asked first: the
 serial code, and honest variants of it, such as add in another order or trap where a number
@@ -26,14 +26,13 @@ import numpy as np
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.alterations import TWICE, fitting
 from regraph_kg.evaluation.problem.inputs import factors, variant_of
-from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
+from regraph_kg.evaluation.problem.problem import Sizes, shape_text
 from regraph_kg.evaluation.problem.types import bits
-from regraph_kg.evaluation.races import with_threads
 from regraph_kg.evaluation.rules import Failure
-from regraph_kg.evaluation.slots import SessionRules
-from regraph_kg.evaluation.staffed import Staffing
-from regraph_kg.evaluation.verify.reference import Case, References
-from regraph_kg.evaluation.verify.secret_shapes import MODERATE, around, nearly
+from regraph_kg.evaluation.slots import Staffing
+from regraph_kg.evaluation.teams import with_threads
+from regraph_kg.evaluation.verify.cases import MODERATE, around, nearly
+from regraph_kg.evaluation.verify.reference import Case
 from regraph_kg.evaluation.verify.verify import POISONS, Verification
 from regraph_kg.evaluation.worker.spawn import Program
 from regraph_kg.evaluation.worker.supervisor import Worker
@@ -80,17 +79,12 @@ class FurtherChecks:
     """
 
     def __init__(
-        self,
-        problem: Problem,
-        shapes: Sequence[Sizes],
-        references: References,
-        rules: SessionRules,
-        trusted: Sequence[Program],
+        self, staffing: Staffing, shapes: Sequence[Sizes], trusted: Sequence[Program]
     ) -> None:
-        self._problem, self._references, self._rules = problem, references, rules
-        self.staffing = Staffing(problem, references, rules)
-        self._shapes, self._trusted = shapes, trusted
-        self.secret = random.Random(rules.seed)
+        self.staffing, self._shapes, self._trusted = staffing, shapes, trusted
+        self._problem, self._references = staffing.problem, staffing.references
+        self._rules = staffing.rules
+        self.secret = random.Random(self._rules.seed)
         self.team = self.secret.choice(_TEAMS)
         self._answers: dict[tuple[object, ...], Case | None] = {}
         """Cases that trusted programs were asked about: None where one does not stand it."""
@@ -110,7 +104,7 @@ class FurtherChecks:
     @property
     def large(self) -> Case | None:
         """A large case with drawn values that they stand, if there is one."""
-        found = (case for case in self.stood if self._is_large(case) and not case.alteration)
+        found = (case for case in self.stood if case in self.plan.large and not case.alteration)
         return next(found, None)
 
     def fault(
@@ -157,7 +151,10 @@ class FurtherChecks:
         """Cases of every candidate: made when first asked for, as inputs.py may take seconds."""
         if self._plan is None:
             self._plan = self._planned()
-            self._trusted = [program for program in self._trusted if self._is_fit(program)]
+            serial, *variants = self._trusted
+            # who is right as usual may say what others must stand
+            asked = {v: self._asked(v, [self._plan.usual], float("inf")) for v in variants}
+            self._trusted = [serial, *(v for v, said in asked.items() if any(s for _, s in said))]
         return self._plan
 
     def _some(self, choice: Sequence[_Kind], count: int) -> list[_Kind]:
@@ -195,7 +192,7 @@ class FurtherChecks:
 
         There timed calls ask the same of everybody.
         """
-        share = _STOOD_ALTERED if case.alteration else 1.0 if self._is_large(case) else _STOOD
+        share = _STOOD_ALTERED if case.alteration else 1.0 if case in self.plan.large else _STOOD
         share = 0.0 if case.alteration == "whole" else share  # a case of what rounds nowhere
         # one run without a truth first: the reference would be waited for much longer
         if not self._references.knows(case) and verification.repeat(worker, case, 1):
@@ -208,12 +205,6 @@ class FurtherChecks:
             return check.each(worker, [case], self._runs) is None
         return False
 
-    def _is_fit(self, program: Program) -> bool:
-        """Whether a trusted program may say what others must stand: it is right as usual."""
-        if program is self._trusted[0]:
-            return True
-        return any(stands for _, stands in self._asked(program, [self.plan.usual], float("inf")))
-
     def _is_finite(self, case: Case) -> bool:
         """Whether outputs of altered inputs are numbers, where those of drawn ones are."""
         usual, truths = (self._references.truths(each) for each in (self.plan.usual, case))
@@ -221,9 +212,6 @@ class FurtherChecks:
             bool(np.all(np.isfinite(truth.values)) or not np.all(np.isfinite(usual[name].values)))
             for name, truth in truths.items()
         )
-
-    def _is_large(self, case: Case) -> bool:
-        return case in self.plan.large
 
     def _runs(self, case: Case) -> int:
         """Two where that takes little: outputs that nobody wrote show in the first, too."""

@@ -1,7 +1,7 @@
 """The judge's machine: compilers, GPU, cores, the device's measured peaks, its health."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property, partial
@@ -11,22 +11,22 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.sandboxed import compiler_confinement
 from regraph_kg.evaluation.compile.source_rules import rejected, without_comments
-from regraph_kg.evaluation.compile.targets import Toolkit, build, compiled_with
 from regraph_kg.evaluation.compile.toolchain import Cuda, find_cuda, find_gcc
 from regraph_kg.evaluation.gpu.device import (
     Cores,
     Gpu,
     cores_of,
+    cpu_hardware,
     find_gpu,
     find_gpus,
+    gpu_hardware,
+    gpu_memory,
     machine_facts,
     openmp_device,
     threads,
 )
-from regraph_kg.evaluation.gpu.hardware import cpu_hardware, gpu_hardware, gpu_memory
-from regraph_kg.evaluation.gpu.health import Health
 from regraph_kg.evaluation.gpu.kernels import profiler
-from regraph_kg.evaluation.gpu.nvml import GpuMonitor, open_gpu
+from regraph_kg.evaluation.gpu.monitor import GpuMonitor, Health, open_gpu
 from regraph_kg.evaluation.gpu.sanitizer import (
     ACCUSING,
     Subject,
@@ -34,16 +34,15 @@ from regraph_kg.evaluation.gpu.sanitizer import (
     find_sanitizer,
     first_finding,
 )
-from regraph_kg.evaluation.many_threads import TRAPPING, fixed_lengths
 from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
 from regraph_kg.evaluation.problem.rewrite import to_single
-from regraph_kg.evaluation.races import has_threads
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.session import Builds, Programs
 from regraph_kg.evaluation.slots import SessionRules
+from regraph_kg.evaluation.teams import TRAPPING, fixed_lengths, has_threads
 from regraph_kg.evaluation.timing.peaks import peaks
 from regraph_kg.evaluation.timing.roofline import Peaks, nominal
-from regraph_kg.evaluation.verify.covering import ragged_shape
+from regraph_kg.evaluation.verify.cases import ragged_shape
 from regraph_kg.evaluation.worker.handshake import Stopwatch
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.models.evaluation import Candidate, Outcome
@@ -99,7 +98,12 @@ class Machine:
 
     def toolchain(self, target: Target) -> str:
         """Compilers and flags, as reports carry them."""
-        return compiled_with(TARGETS[target], self._gcc, self._toolkit(target))
+        traits = TARGETS[target]
+        if not traits.on_gpu:
+            return " ".join((traits.compiler, self._gcc.version, *HOST_FLAGS[1:], *traits.flags))
+        cuda, gpu = self._cuda()
+        flags = " ".join(("-O3", *traits.flags, f"sm_{gpu.arch}"))
+        return f"{traits.compiler} {cuda.version} {flags}, g++ {self._gcc.version}"
 
     def hardware(self, target: Target) -> str:
         """The hardware that runs programs of this target, in a line, without a host name."""
@@ -107,7 +111,7 @@ class Machine:
 
     def facts(self, target: Target) -> dict[str, str]:
         """Facts of this machine for reports."""
-        common = machine_facts() | {"compiler_sandbox": compiler_confinement().what}
+        common = machine_facts() | {"compiler_sandbox": compiler_confinement()[0]}
         if not TARGETS[target].on_gpu:
             return common
         gpu = {"driver": self.gpu.driver, "gpu": self.gpu.visible}
@@ -194,10 +198,15 @@ class Machine:
         failure = rejected(candidate.code) if self._rules.defences.source_rules else None
         if failure:
             return failure
-        target, toolkit = TARGETS[candidate.target], self._toolkit(candidate.target)
-        trusted = not self._rules.defences.source_rules
-        library = build(self._compiler, target, candidate.code, toolkit, trusted=trusted)
-        harness = self._compiler.harness(problem, *(toolkit or ()))
+        target, code, compiler = TARGETS[candidate.target], candidate.code, self._compiler
+        own = not self._rules.defences.source_rules  # it may use names of the judge's
+        if target.on_gpu:
+            cuda, gpu = self._cuda()
+            library = compiler.cuda(code, cuda, gpu.arch, flags=target.flags, own_symbols=own)
+            harness = compiler.harness(problem, cuda, gpu.arch)
+        else:
+            library = compiler.host(code, (*HOST_FLAGS, *target.flags), own_symbols=own)
+            harness = compiler.harness(problem)
         if isinstance(library, Failure):
             return library
         return Program(harness, library, problem.entry, cuda=target.on_gpu)
@@ -223,12 +232,10 @@ class Machine:
         """The problem's own code, compiled. Raises `BadInput` where that fails."""
         with ThreadPoolExecutor(1) as beside:
             variants = beside.submit(self._variants, problem)
-            serial = self._trusted(problem, "serial.cpp", problem.serial_code)
-            return Programs(serial, self._reference(problem), variants.result())
-
-    def _reference(self, problem: Problem) -> Program:
-        name = "serial.cpp with fp64 types" if problem.reference_code is None else "reference.cpp"
-        return self._trusted(problem.promoted(), name, problem.truth_code)
+            keeping = partial(trusted, self._compiler, keep=True)
+            serial = keeping(problem, "serial.cpp", problem.serial_code)
+            reference = keeping(problem.promoted(), problem.truth_name, problem.truth_code)
+            return Programs(serial, reference, variants.result())
 
     def _variants(self, problem: Problem) -> tuple[Program, ...]:
         """The serial code as right codes may be, too: what these do not stand, nobody has to."""
@@ -246,20 +253,6 @@ class Machine:
             for library in built
             if not isinstance(library, Failure)
         )
-
-    def _trusted(self, problem: Problem, name: str, code: str) -> Program:
-        library = self._compiler.host(code, HOST_FLAGS, keep=True)
-        if isinstance(library, Failure):
-            message = library.diagnosis.splitlines()[0] if library.diagnosis else "no message"
-            raise BadInput(f"problem {problem.name}: {name} does not compile: {message}")
-        return Program(self._compiler.harness(problem), library, problem.entry)
-
-    def _toolkit(self, target: Target) -> Toolkit | None:
-        """The toolkit for this judge's GPU; None for a target that needs none."""
-        if not TARGETS[target].on_gpu:
-            return None
-        cuda, gpu = self._cuda()
-        return cuda, gpu.arch
 
     def _cuda(self) -> tuple[Cuda, Gpu]:
         """Toolkit and GPU. Raises `ToolError` where there is none: cuda never scores then."""
@@ -296,3 +289,20 @@ class Machine:
             judge_cores=cores.judge if cores else None,
             monitor=self._monitor,
         )
+
+
+def trusted(
+    compiler: Compiler,
+    problem: Problem,
+    name: str,
+    code: str,
+    flags: Sequence[str] = HOST_FLAGS,
+    *,
+    keep: bool = False,
+) -> Program:
+    """A problem's own code, compiled; `keep` as for `Compiler.host`. Raises `BadInput`."""
+    library = compiler.host(code, flags, keep=keep)
+    if isinstance(library, Failure):
+        message = library.diagnosis.splitlines()[0] if library.diagnosis else "no message"
+        raise BadInput(f"problem {problem.name}: {name} does not compile: {message}")
+    return Program(compiler.harness(problem), library, problem.entry)

@@ -52,7 +52,10 @@ def measurements(
         code = step.code
         if problem.metric == "device":
             code = for_device_pointers(code)
-        report = _judge(judge, problem, Candidate(trajectory.target, code, rival))
+        for _ in range(_TRIES):
+            report = judge.evaluate(Candidate(trajectory.target, code, rival), problem)
+            if report.outcome is not Outcome.UNSTABLE_TIMING and not _says_less(report):
+                break
         # the serial code is what the first step changes
         if index == 0 and report.baseline:
             before = report.baseline.median
@@ -65,14 +68,6 @@ def measurements(
         # what did not pass says nothing of the next step
         before, rival = (new.seconds, code) if passed else (None, None)
     return tuple(measured)
-
-
-def _judge(judge: Evaluator, problem: Problem, candidate: Candidate) -> EvalReport:
-    for _ in range(_TRIES):
-        report = judge.evaluate(candidate, problem)
-        if report.outcome is not Outcome.UNSTABLE_TIMING and not _says_less(report):
-            break
-    return report
 
 
 def _says_less(report: EvalReport) -> bool:

@@ -24,11 +24,10 @@ from regraph_kg.evaluation.evaluation import Evaluation, Times
 from regraph_kg.evaluation.examiner import Examiner
 from regraph_kg.evaluation.further import FurtherChecks
 from regraph_kg.evaluation.gpu.kernels import KernelTimes, parsed
-from regraph_kg.evaluation.many_threads import ManyThreads
 from regraph_kg.evaluation.problem.problem import Problem
-from regraph_kg.evaluation.races import HeldUpThreads
 from regraph_kg.evaluation.rules import Budget, Failure
-from regraph_kg.evaluation.slots import Plan, SessionRules, Slot, Slots
+from regraph_kg.evaluation.slots import SessionRules, Slot, Slots, Staffing
+from regraph_kg.evaluation.teams import Teams
 from regraph_kg.evaluation.timing.estimate import TimeEstimate, level
 from regraph_kg.evaluation.timing.load import LoadWatch
 from regraph_kg.evaluation.timing.stop import StopRule, WarmUp
@@ -39,13 +38,12 @@ from regraph_kg.evaluation.timing.timing import (
     TimedSeries,
     TimingOptions,
     measure,
+    measure_in_turn,
     placed,
 )
-from regraph_kg.evaluation.timing.turns import measure_in_turn
+from regraph_kg.evaluation.verify.cases import check_shapes, is_meant, plan, secret_shapes
 from regraph_kg.evaluation.verify.reference import Case, References
-from regraph_kg.evaluation.verify.secret_shapes import is_meant, secret_shapes
 from regraph_kg.evaluation.verify.timed_inputs import Contents
-from regraph_kg.evaluation.verify.verify import check_shapes, plan
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.models.evaluation import Outcome, code_hash
 from regraph_kg.models.target import USUAL
@@ -106,13 +104,12 @@ class Session:
         self._references = References(
             *(problem, programs.reference, shapes, rules.limits, self._contents), programs.serial
         )
-        self._plan = Plan(problem, self._shapes, self._references, self._contents, rules)
+        staffing = Staffing(problem, self._references, rules)
+        self.slots = Slots(staffing, self._shapes, self._contents, threads)
         self._examiner = Examiner(
-            *(problem, self._references, self._plan.pool), rules.defences, rules.seed + 1
+            *(problem, self._references, self.slots.pool), rules.defences, rules.seed + 1
         )
-        self._further = FurtherChecks(
-            problem, secret, self._references, rules, (programs.serial, *programs.variants)
-        )
+        self._further = FurtherChecks(staffing, secret, (programs.serial, *programs.variants))
         self._method = TimingOptions(
             clock=SPINNING if rules.surroundings.stopwatch else SLEEPING,
             judge_clock=rules.defences.judge_clock,
@@ -122,7 +119,6 @@ class Session:
             cores=rules.cores,
             warm_up=WarmUp() if rules.monitor else _SHORT_WARM_UP,
         )
-        self.slots = Slots(problem, self._plan, rules, threads)
         self._renewed, self._renewal = time.monotonic(), 0.0
         self._levels: dict[str, TimeEstimate] = {}  # levels of codes that passed, by their hashes
         self.baseline: tuple[MeasuredSeries, ...] = ()  # series of serial code, oldest first
@@ -143,7 +139,11 @@ class Session:
             self._require(slot.verification.examine(slot.worker, cases))
             self.sandbox = ", ".join(sorted(slot.worker.confined)) or "none"
             tell("computing truths at the timing shape")
-            self._show_changes()
+            contents = self._contents  # so many elements change that the outputs show it, or none
+            while contents.changed and not self._examiner.shows_changes(self.slots.pool.content(0)):
+                contents.changed *= _MORE_CHANGES
+                if contents.changed > min(contents.sizes) // _MOST_CHANGED:
+                    contents.changed = 0
             tell("timing the serial code")
             self._time_baseline(slot)
             slot.dismiss()
@@ -210,7 +210,11 @@ class Session:
             self._examiner.retire(slot.bench.shown)  # its last words may tell of them
             return evaluation.failed(placed(failure, self.call_seconds))
         wrong = self._examiner.examine(slot.bench, at_hand=True)
-        if wrong or not _told_enough(slot.series, evaluation):
+        # even the fastest call tells enough, as a busy machine makes calls longer, never shorter
+        fastest, best = min(batch.each for batch in slot.series.batches), evaluation.incumbent
+        is_slower = best is not None and fastest > _CLEARLY_SLOWER * best
+        is_told = evaluation.grade == "glance" or (is_slower and evaluation.grade != "full")
+        if wrong or not is_told:
             return evaluation.failed(wrong)
         times = self._times((slot.series.so_far(),), evaluation, is_glance=True)
         return replace(evaluation, times=times, load=watch.found(), ended_at_glance=True)
@@ -247,14 +251,13 @@ class Session:
         code, grade, further = evaluation.candidate.code, evaluation.grade, self._further
         failure = further.fault(code, builds.plain, self._threads, self.call_seconds, grade)
         if not failure:
-            many = ManyThreads(further.staffing, further.secret)
+            teams = Teams(further.staffing, further.secret, further.team)
             few = further.few if grade == "full" else []  # some extents are near a team's size
             both = [further.plan.usual, *few], further.large
-            failure = many.fault(code, (builds.plain, builds.trapping), both, grade)
-        if not failure and builds.perturbed:
-            held_up = HeldUpThreads(further.staffing, further.team)
-            cases = self._cases(full=False)
-            failure = held_up.fault(builds.perturbed, cases, further.stood, grade)
+            failure = teams.many(code, (builds.plain, builds.trapping), both, grade)
+            if not failure and builds.perturbed:
+                cases = self._cases(full=False)
+                failure = teams.held_up(builds.perturbed, cases, further.stood, grade)
         return evaluation.failed(failure)
 
     def profile(self, library: Path, program: Program) -> KernelTimes | None:
@@ -432,20 +435,11 @@ class Session:
         self._renewed = time.monotonic()
         self._renewal = self._renewed - start
 
-    def _show_changes(self) -> None:
-        """Find how many elements must change for the outputs to show it; none where none do."""
-        contents = self._contents
-        while contents.changed and not self._examiner.shows_changes(self._plan.pool.content(0)):
-            contents.changed *= _MORE_CHANGES
-            smallest = min(contents.sizes)
-            if contents.changed > smallest // _MOST_CHANGED:
-                contents.changed = 0
-
     @contextmanager
     def _serial(self) -> Iterator[Slot]:
         where = self._rules.surroundings
         surroundings = Surroundings(stopwatch=where.stopwatch, cores=where.cores)
-        slot = self._plan.slot(self._programs.serial, 1, surroundings)
+        slot = self.slots.started(self._programs.serial, surroundings, threads=1)
         try:
             slot.worker.assign(self._programs.serial)
             yield slot
@@ -465,13 +459,3 @@ class Session:
             " (tolerance, reference.cpp, or memory read that nothing wrote?)",
         }.get(result.outcome, "serial.cpp fails")
         raise BadInput(f"problem {self.problem.name}: {role}: {result.diagnosis}")
-
-
-def _told_enough(series: TimedSeries, evaluation: Evaluation) -> bool:
-    """Whether the first few calls said all that the caller wants to know."""
-    if evaluation.grade == "glance":
-        return True
-    if evaluation.grade == "full" or evaluation.incumbent is None:
-        return False
-    # even the fastest of them, as a busy machine makes calls longer and never shorter
-    return min(batch.each for batch in series.batches) > _CLEARLY_SLOWER * evaluation.incumbent

@@ -8,24 +8,27 @@ contexts one after another, 0.2 s each [measured, H200], so that is what limits 
 It also makes others' device allocations wait, and what the device does take longer. So none is made
 while code of metric "device" is timed, or code that allocates, or any at the full grade; nor, with
 metric "device", once a judge has let others have the device.
+
+`Staffing` starts workers beside the slots that are timed, for other cases of the problem.
 """
 
 import contextlib
 import os
 import random
+import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.gpu.nvml import GpuMonitor
+from regraph_kg.evaluation.gpu.monitor import GpuMonitor
 from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
 from regraph_kg.evaluation.rules import Defences, JudgeLimits
-from regraph_kg.evaluation.timing.batches import Bench, Pool, reserve
-from regraph_kg.evaluation.timing.readying import Readying
+from regraph_kg.evaluation.timing.batches import Bench, Pool, Readying, reserve
 from regraph_kg.evaluation.timing.timing import TimedSeries
-from regraph_kg.evaluation.verify.covering import unaligned_shape
-from regraph_kg.evaluation.verify.reference import References
+from regraph_kg.evaluation.verify.cases import unaligned_shape
+from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.verify.timed_inputs import Contents
 from regraph_kg.evaluation.verify.verify import CallTimes, Verification
 from regraph_kg.evaluation.worker.process import leaving, wait_for_leaving
@@ -35,6 +38,7 @@ from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.evaluation.worker.supervisor import Worker
 
 _HOST_ALIGNMENT, _DEVICE_ALIGNMENT = 64, 256
+Calls = Mapping[tuple[str, bool], Sequence[Call]]  # as a `Verification` has them
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,57 +59,54 @@ class SessionRules:
         return own or frozenset(os.sched_getaffinity(0))
 
 
-def alignment(problem: Problem) -> int:
-    """Bytes of which an array's start is a multiple."""
-    return _DEVICE_ALIGNMENT if problem.metric == "device" else _HOST_ALIGNMENT
+CALL_SECONDS = 1.0  # one call of the serial code, or one whose threads are held up
+_COPIED_BYTES = 8 * 2**20  # arrays of the calls between two stops of a worker
 
 
-class Plan:
-    """Common parts of a problem's slots: the layout, the contents, the truths, the rules.
+@dataclass(frozen=True, slots=True)
+class Staffing:
+    """Starts workers for one problem, by a session's rules and truths."""
 
-    `rng` gives each slot a secret of its own.
-    """
+    problem: Problem
+    references: References
+    rules: SessionRules
 
-    def __init__(
+    @property
+    def alignment(self) -> int:
+        """Bytes of which an array's start is a multiple."""
+        return _DEVICE_ALIGNMENT if self.problem.metric == "device" else _HOST_ALIGNMENT
+
+    def verification(self, shared: SharedMemory, calls: Calls, seconds: float) -> Verification:
+        """That of one worker, a call of which may take so many seconds."""
+        times = CallTimes(seconds, self.rules.limits.calls_seconds)
+        common = self.problem, shared, calls, self.references
+        return Verification(*common, self.rules.defences, times)
+
+    @contextmanager
+    def staffed(
         self,
-        problem: Problem,
-        shapes: list[Sizes],
-        references: References,
-        contents: Contents,
-        rules: SessionRules,
-    ) -> None:
-        self._problem, self._references, self._rules = problem, references, rules
-        self._contents = contents
-        self._rng = random.Random(rules.seed)
-        self._layout = Layout(problem, alignment(problem))
-        self._calls: dict[tuple[str, bool], list[Call]] = {
-            (shape_text(sizes), True): [self._layout.call(sizes)] for sizes in shapes
-        }
-        odd = unaligned_shape(problem, shapes)
-        self._calls[shape_text(odd), False] = [self._layout.call(odd, aligned=False)]
-        self._timed = reserve(self._layout, problem)
-        self.pool = Pool(self._rng.getrandbits(128))
-
-    def slot(self, program: Program, threads: int, where: Surroundings) -> "Slot":
-        """Allocate one, and start its worker. Raises `ToolError` where memory is too short."""
-        rules = self._rules
-        shared = self._layout.build()
+        program: Program,
+        cases: Sequence[Case],
+        threads: int,
+        where: Surroundings | None = None,
+        copies: int = 1,
+    ) -> Iterator[tuple[Worker, Verification]]:
+        """A worker with memory for these cases, for several calls of each if they are small."""
+        layout, rules, calls = Layout(self.problem, self.alignment), self.rules, {}
+        for text, sizes in {shape_text(case.sizes): case.sizes for case in cases}.items():
+            room = _COPIED_BYTES // max(self.problem.nbytes(sizes), 1)
+            count = max(1, min(copies, room))
+            calls[text, True] = [layout.call(sizes) for _ in range(count)]
+        shared = layout.build()
         try:
-            worker = Worker(program, shared, rules.defences, rules.limits, threads, where)
-        except BaseException:
+            with Worker(program, shared, rules.defences, rules.limits, threads, where) as worker:
+                # Half of these workers are like timed ones: nothing that was allocated is poisoned.
+                # What is wrong with the worker, the first call will tell.
+                if secrets.randbits(1) and not worker.start:
+                    worker.settle()
+                yield worker, self.verification(shared, calls, CALL_SECONDS)
+        finally:
             shared.close()
-            raise
-        verification = Verification(
-            *(self._problem, shared, self._calls, self._references),
-            *(rules.defences, CallTimes(rules.limits.call_seconds, rules.limits.calls_seconds)),
-        )
-        return Slot(worker, self._bench(shared), verification, program)
-
-    def _bench(self, shared: SharedMemory) -> Bench:
-        """A draw of inputs for one candidate."""
-        seed, rules = self._rng.getrandbits(128), self._rules
-        sealing = Sealing(shared)
-        return Bench(sealing, self._timed, self._contents, self.pool, seed, rules.defences)
 
 
 @dataclass(slots=True)
@@ -141,11 +142,23 @@ _POLL_SECONDS, SETTLE_SECONDS = 0.001, 90.0
 
 
 class Slots:
-    """Slots for a problem's candidates, whose teams have so many threads."""
+    """Slots for a problem's candidates, whose teams have so many threads.
 
-    def __init__(self, problem: Problem, plan: Plan, rules: SessionRules, threads: int) -> None:
-        self._problem, self._plan = problem, plan
-        self._rules, self._threads = rules, threads
+    All have one layout of calls at these shapes; `rng` gives each a secret of its own.
+    """
+
+    def __init__(
+        self, staffing: Staffing, shapes: list[Sizes], contents: Contents, threads: int
+    ) -> None:
+        self._staffing, self._contents, self._threads = staffing, contents, threads
+        self._problem, self._rules = staffing.problem, staffing.rules
+        self._rng = random.Random(self._rules.seed)
+        self._layout = layout = Layout(self._problem, staffing.alignment)
+        calls = {(shape_text(sizes), True): [layout.call(sizes)] for sizes in shapes}
+        odd = unaligned_shape(self._problem, shapes)
+        self._calls = calls | {(shape_text(odd), False): [layout.call(odd, aligned=False)]}
+        self._timed = reserve(layout, self._problem)
+        self.pool = Pool(self._rng.getrandbits(128))
         self._spares: list[Slot] = []
         self._taken: list[Slot] = []
         self._is_silent, self._slot_bytes = False, 0
@@ -211,11 +224,22 @@ class Slots:
         while self._spares:
             self._spares.pop().end()
 
-    def started(self, program: Program, where: Surroundings | None = None) -> Slot:
-        """One with a worker for the program; `end` it."""
-        slot = self._plan.slot(program, self._threads, where or self._rules.surroundings)
-        self._slot_bytes = slot.verification.shared.nbytes
-        return slot
+    def started(
+        self, program: Program, where: Surroundings | None = None, threads: int = 0
+    ) -> Slot:
+        """One with a worker for the program; `end` it. Raises `ToolError` where memory is short."""
+        rules, shared = self._rules, self._layout.build()
+        self._slot_bytes = shared.nbytes
+        try:
+            team, where = threads or self._threads, where or rules.surroundings
+            worker = Worker(program, shared, rules.defences, rules.limits, team, where)
+        except BaseException:
+            shared.close()
+            raise
+        verification = self._staffing.verification(shared, self._calls, rules.limits.call_seconds)
+        drawn = self._contents, self.pool, self._rng.getrandbits(128)  # for one candidate
+        bench = Bench(Sealing(shared), self._timed, *drawn, rules.defences)
+        return Slot(worker, bench, verification, program)
 
     def settle(self) -> None:
         """Wait until no device context is being made or taken down."""
@@ -232,32 +256,24 @@ class Slots:
         One that was started ahead may have found the device's memory taken by the candidate of its
         time: then it is started again, once that is gone.
         """
-        slot = self._spare(program)
-        if slot:
-            try:
-                slot.worker.wait_until_ready()
-                return slot
-            except ToolError:
-                slot.end()
-                self.cool_down()
-                self.settle()
-        slot = self.started(program)
-        try:
-            slot.worker.wait_until_ready()
-        except ToolError:
-            slot.end()
-            raise
-        return slot
-
-    def _spare(self, program: Program) -> Slot | None:
         for slot in [slot for slot in self._spares if slot.worker.is_gone]:
             self._spares.remove(slot)
             slot.end()
         spares = [slot for slot in self._spares if self._is_spare(slot, program)]
-        best = max(spares, key=lambda slot: slot.worker.is_ready, default=None)
-        if best:
-            self._spares.remove(best)
-        return best
+        spare = max(spares, key=lambda slot: slot.worker.is_ready, default=None)
+        if spare:
+            self._spares.remove(spare)
+        slot = spare or self.started(program)
+        try:
+            slot.worker.wait_until_ready()
+            return slot
+        except ToolError:
+            slot.end()
+            if not spare:
+                raise
+        self.cool_down()
+        self.settle()
+        return self._ready(program)
 
     @staticmethod
     def _is_spare(slot: Slot, program: Program) -> bool:

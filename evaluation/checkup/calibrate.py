@@ -18,27 +18,25 @@ precision fp16, whose honest variant adds rounded inputs in fp32.
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.machine import trusted
 from regraph_kg.evaluation.problem.inputs import describe, factors, variant_of
 from regraph_kg.evaluation.problem.problem import Array, ConditionedRule, Problem, Sizes, shape_text
 from regraph_kg.evaluation.problem.rewrite import with_long_sums
 from regraph_kg.evaluation.problem.types import is_inexact, is_rounded, parts, wide
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
-from regraph_kg.evaluation.verify.covering import check_shapes
-from regraph_kg.evaluation.verify.diagnose import ExpectedOutput, mismatch
+from regraph_kg.evaluation.verify.cases import check_shapes
 from regraph_kg.evaluation.verify.large_outputs import KeptOutput
-from regraph_kg.evaluation.verify.outputs import fault, paired
+from regraph_kg.evaluation.verify.outputs import ExpectedOutput, fault, mismatch, paired
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.verify.tolerance import tolerance
 from regraph_kg.evaluation.worker.runner import Fill, Runner
 from regraph_kg.evaluation.worker.shared_memory import POISON
-from regraph_kg.evaluation.worker.spawn import Program
 
 MARGIN = 4.0  # how many times inside and outside the tolerance variants must lie
 _ORDERS = (
@@ -87,11 +85,14 @@ class Trials(ExitStack):
         super().__init__()
         limits = limits or JudgeLimits()
         self.problem, self.seed = problem, seed
-        self.shapes = _shapes(problem, seed)
+        self.shapes = list[Sizes]()  # the judge's, more secret ones where sizes may be related
+        for more in range(_SECRETS if len(problem.sizes.time) > 1 else 1):
+            shapes = check_shapes(problem, seed + more, Defences())
+            self.shapes += [sizes for sizes in shapes if sizes not in self.shapes]
         every = [*self.shapes, problem.sizes.time]
-        reference = _program(problem.promoted(), compiler, problem.truth_code, HOST_FLAGS)
+        reference = trusted(compiler, problem.promoted(), problem.truth_name, problem.truth_code)
         with ExitStack() as stack:
-            serial = _program(problem, compiler, problem.serial_code, HOST_FLAGS)
+            serial = trusted(compiler, problem, "serial.cpp", problem.serial_code)
             self.references = References(problem, reference, every, limits, serial=serial)
             stack.enter_context(closing(self.references))
             codes = [(problem.serial_code, flags) for flags in (HOST_FLAGS, *_ORDERS)]
@@ -100,15 +101,36 @@ class Trials(ExitStack):
             is_wide = lower_bits(problem) == _SINGLE_BITS and long != problem.serial_code
             if is_wide and not isinstance(compiler.host(long, HOST_FLAGS), Failure):
                 codes.append((long, HOST_FLAGS))
-            self.orders = [_order(problem, compiler, code, every, limits) for code in codes]
-            for order in self.orders:
-                stack.enter_context(closing(order))
+            self.orders = list[Runner]()
+            for code, flags in codes:
+                name = "serial.cpp" + (f" with {' '.join(flags[1:])}" if flags in _ORDERS else "")
+                program = trusted(compiler, problem, name, code, flags)
+                order = Runner(problem, program, every, limits, name)
+                order.poison = POISON  # as the judge does: what is never written must show here
+                self.orders.append(stack.enter_context(closing(order)))
             self.push(stack.pop_all())
 
     @cached_property
     def calibration(self) -> Calibration:
         """Both margins, and the serial code's time."""
-        return _measured(self)
+        problem, serial = self.problem, self.orders[0]
+        result, lower = Calibration(), list[float]()
+        for sizes in self.shapes:
+            for case in self.cases(sizes):
+                look_at(result, self, case, self.orders)
+            lower.append(max(_lower(problem, self.references, case) for case in self.cases(sizes)))
+        result.lower = min(filter(None, lower), default=0.0)
+        timed, seconds = Case(problem.sizes.time, 0, self.seed), list[float]()
+        for orders in ([serial], self.orders):
+            look_at(result, self, timed, orders)
+            seconds.append(serial.seconds)
+        result.serial_seconds = min(seconds)
+        few = sum(arg.elements(problem.sizes.time) for arg in problem.results) < _FEW_OUTPUTS
+        is_quick = few or result.serial_seconds < _QUICK_SECONDS
+        if is_quick and lower_bits(problem) == _SINGLE_BITS:
+            for seed in range(self.seed + 1, self.seed + _LOOKS):
+                look_at(result, self, replace(timed, seed=seed), self.orders)
+        return result
 
     def cases(self, sizes: Sizes) -> list[Case]:
         """Each distribution of each argument once; at the timing shape the timed one."""
@@ -116,14 +138,6 @@ class Trials(ExitStack):
         rounds = 1 if sizes == self.problem.sizes.time else max(counts, default=1)
         places = ([turn % count for count in counts] for turn in range(rounds))
         return [Case(sizes, variant_of(self.problem, place), self.seed) for place in places]
-
-
-def _shapes(problem: Problem, seed: int) -> list[Sizes]:
-    """The judge's shapes, and more secret ones where sizes may depend on each other."""
-    shapes: list[Sizes] = []
-    for more in range(_SECRETS if len(problem.sizes.time) > 1 else 1):
-        shapes += [s for s in check_shapes(problem, seed + more, Defences()) if s not in shapes]
-    return shapes
 
 
 def calibrate(
@@ -134,34 +148,12 @@ def calibrate(
         return trials.calibration
 
 
-def _measured(trials: Trials) -> Calibration:
-    problem, shapes = trials.problem, trials.shapes
-    result, lower = Calibration(), list[float]()
-    for sizes in shapes:
-        for case in trials.cases(sizes):
-            look_at(result, trials, case, trials.orders)
-        lower.append(max(_lower(problem, trials.references, case) for case in trials.cases(sizes)))
-    result.lower = min(filter(None, lower), default=0.0)
-    timing_case = Case(problem.sizes.time, 0, trials.seed)
-    serial = trials.orders[0]
-    seconds = []
-    for orders in ([serial], trials.orders):
-        look_at(result, trials, timing_case, orders)
-        seconds.append(serial.seconds)
-    result.serial_seconds = min(seconds)
-    few = sum(arg.elements(problem.sizes.time) for arg in problem.results) < _FEW_OUTPUTS
-    is_quick = few or result.serial_seconds < _QUICK_SECONDS
-    if is_quick and lower_bits(problem) == _SINGLE_BITS:
-        for seed in range(trials.seed + 1, trials.seed + _LOOKS):
-            look_at(result, trials, Case(problem.sizes.time, 0, seed), trials.orders)
-    return result
-
-
 def look_at(result: Calibration, trials: Trials, case: Case, orders: Sequence[Runner]) -> None:
     """Take the errors of honest variants in one case into the largest."""
     problem, references = trials.problem, trials.references
     truths, keep = references.truths(case), references.keeper(case)
     serial = trials.orders[0]
+    unit = problem.model_copy(update={"tolerance": ConditionedRule(rule="conditioned", terms="1")})
     for order in orders:
         fill = references.fill(case) if order is serial else _declared(trials, case)
         outputs = order.run(case.sizes, fill, keep)
@@ -171,29 +163,16 @@ def look_at(result: Calibration, trials: Trials, case: Case, orders: Sequence[Ru
             result.own, result.wrong = worst, fault(problem, outputs, truths, POISON) or ""
             result.where = f"{shape_text(case.sizes)} ({describe(problem, case.variant)})"
         result.honest = max(result.honest, worst)
-        # wrong rows of any order cannot be matched with right ones
-        placed = {a.name for a in problem.results if worst <= 1 or not (a.count or a.order)}
-        _allow(result, problem, case, outputs, {name: truths[name] for name in placed & {*truths}})
-
-
-def _allow(
-    result: Calibration,
-    problem: Problem,
-    case: Case,
-    outputs: Mapping[str, KeptOutput],
-    truths: Mapping[str, ExpectedOutput],
-) -> None:
-    """Raise the tolerance's terms so far that these outputs pass."""
-    unit = problem.model_copy(update={"tolerance": ConditionedRule(rule="conditioned", terms="1")})
-    for arg in problem.results:
-        truth = truths.get(arg.name)
-        if truth is None or not is_rounded(truth.values):
-            continue
-        zeros = np.zeros(truth.values.shape)
-        allowed = tolerance(unit, arg, case.sizes, truth.values, zeros)
-        off, ratio = _errors(outputs[arg.name], ExpectedOutput(truth.values, allowed, truth.at))
-        result.off = max(result.off, off)
-        result.terms = max(result.terms, (MARGIN * ratio) ** 2)
+        for arg in problem.results:
+            truth, is_placed = truths[arg.name], worst <= 1 or not (arg.count or arg.order)
+            # wrong rows of any order cannot be matched with right ones
+            if not (is_placed and is_rounded(truth.values)):
+                continue
+            zeros = np.zeros(truth.values.shape)
+            allowed = tolerance(unit, arg, case.sizes, truth.values, zeros)
+            off, ratio = _errors(outputs[arg.name], ExpectedOutput(truth.values, allowed, truth.at))
+            result.off = max(result.off, off)
+            result.terms = max(result.terms, (MARGIN * ratio) ** 2)
 
 
 def _declared(trials: Trials, case: Case) -> Fill:
@@ -274,27 +253,3 @@ def _errors(output: KeptOutput, truth: ExpectedOutput) -> tuple[float, float]:
     return float(largest), float(
         np.max(np.nan_to_num(ratio[finite], nan=np.inf, posinf=np.inf), initial=0.0)
     )
-
-
-def _order(
-    problem: Problem,
-    compiler: Compiler,
-    order: tuple[str, tuple[str, ...]],
-    shapes: list[Sizes],
-    limits: JudgeLimits,
-) -> Runner:
-    """A program of some code with some flags."""
-    code, flags = order
-    program = _program(problem, compiler, code, flags)
-    suffix = "" if flags is HOST_FLAGS else f" with {' '.join(flags[1:])}"
-    runner = Runner(problem, program, shapes, limits, f"serial.cpp{suffix}")
-    runner.poison = POISON  # as the judge does: what is never written must show here
-    return runner
-
-
-def _program(problem: Problem, compiler: Compiler, code: str, flags: tuple[str, ...]) -> Program:
-    library = compiler.host(code, flags)
-    if isinstance(library, Failure):
-        message = library.diagnosis.splitlines()[0] if library.diagnosis else "no message"
-        raise BadInput(f"problem {problem.name}: does not compile: {message}")
-    return Program(compiler.harness(problem), library, problem.entry)

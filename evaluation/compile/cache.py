@@ -102,9 +102,11 @@ class Cache:
             file = opened.enter_context(open(entry, "rb", opener=regular.opener))
             if not locks.take(file, shared=True):
                 return False  # it is being evicted
-            status = os.fstat(file.fileno())
-            content = file.read()
-            if not _is_private(status) or content[-_DIGEST:] != _digest(content[:-_DIGEST]):
+            status, content = os.fstat(file.fileno()), file.read()
+            # a file of ours under one name: once it is evicted it has none
+            is_ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
+            is_private = is_ours and status.st_nlink == 1 and not status.st_mode & _OTHERS_WRITE
+            if not is_private or content[-_DIGEST:] != _digest(content[:-_DIGEST]):
                 return False
             os.utime(file.fileno(), ns=(time.time_ns(), status.st_mtime_ns))
             if keep:
@@ -126,27 +128,16 @@ class Cache:
         for _, size, path in sorted(entries):
             if total <= self._bytes:
                 return
-            if path != newest and _removed(path):
-                total -= size
+            if path == newest:
+                continue
+            with contextlib.suppress(OSError), open(path, "rb", opener=regular.opener) as file:
+                if locks.take(file):  # nobody keeps it
+                    path.unlink(missing_ok=True)
+                    total -= size
 
 
 def _digest(code: bytes) -> bytes:
     return hashlib.blake2b(code, digest_size=_DIGEST).digest()
-
-
-def _is_private(status: os.stat_result) -> bool:
-    """Whether it is a file of ours, under one name: under none once it is evicted."""
-    ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and status.st_nlink == 1
-    return ours and not status.st_mode & _OTHERS_WRITE
-
-
-def _removed(path: Path) -> bool:
-    """Remove an entry that nobody keeps."""
-    with contextlib.suppress(OSError), open(path, "rb", opener=regular.opener) as file:
-        if locks.take(file):
-            path.unlink(missing_ok=True)
-            return True
-    return False
 
 
 def _parent_fault(folder: Path) -> str:

@@ -94,7 +94,6 @@ class Compilation:
 
     files: dict[str, str]
     commands: tuple[Command, ...]
-    key: tuple[str, ...]
     reads: tuple[str, ...]  # folders of the compilers
 
 
@@ -126,7 +125,7 @@ class Compiler:
         checks = () if own_symbols else (_names("out.so", _OWN_HOST),)
         command = (str(self._gcc.path), *flags, *_SHARED, *_PLAIN_ERRORS)
         build = (*command, "candidate.cpp", "-o", "out.so")
-        return self._cached(self._job({"candidate.cpp": code}, build, *checks), keep)
+        return self._cached({"candidate.cpp": code}, build, *checks, keep=keep)
 
     def perturbed(self, code: str, flags: Sequence[str]) -> Path | Failure:
         """C++ code whose threads are held up where they read and write memory (perturb.cpp)."""
@@ -139,7 +138,7 @@ class Compiler:
         )
         marked = _OPTIMIZED.sub("unused", code)
         files = {"candidate.cpp": marked, "perturb.cpp": harness_text("perturb.cpp")}
-        return self._cached(self._job(files, *commands))
+        return self._cached(files, *commands)
 
     def cuda(
         self,
@@ -165,7 +164,7 @@ class Compiler:
 
         def built(*more: str) -> Path | Failure:
             compile_ = self._nvcc(cuda, arch, "candidate", (*more, *flags))
-            return self._cached(self._job(files, compile_, *checks, wraps, link, cuda=cuda))
+            return self._cached(files, compile_, *checks, wraps, link, cuda=cuda)
 
         lean = built(_LEAN)
         if not isinstance(lean, Failure) or lean.outcome is Outcome.REJECTED_SOURCE:
@@ -205,7 +204,7 @@ class Compiler:
 
     def _trusted(self, files: dict[str, str], *commands: Command, cuda: Cuda | None = None) -> Path:
         """Compile the judge's own code, and keep it. Raises `ToolError`."""
-        result = self._cached(self._job(files, *commands, cuda=cuda), keep=True)
+        result = self._cached(files, *commands, cuda=cuda, keep=True)
         if isinstance(result, Failure):
             raise ToolError(f"{next(iter(files))}: does not compile: {result.diagnosis}")
         return result
@@ -217,21 +216,25 @@ class Compiler:
             *("-Xcompiler=-fPIC", *extra, "-c", f"{name}.cu", "-o", f"{name}.o"),
         )
 
-    def _job(
-        self, files: dict[str, str], *commands: Command, cuda: Cuda | None = None
-    ) -> Compilation:
-        """Commands with all that their result depends on."""
+    def _cached(
+        self,
+        files: dict[str, str],
+        *commands: Command,
+        cuda: Cuda | None = None,
+        keep: bool = False,
+    ) -> Path | Failure:
+        """What the commands make of the files; the key has all that this depends on."""
+        job = Compilation(files, commands, (*self._gcc.reads, *(cuda.reads if cuda else ())))
         versions = (self._gcc.version, _cpu_features(), *((cuda.version,) if cuda else ()))
-        reads = (*self._gcc.reads, *(cuda.reads if cuda else ()))
-        return Compilation(files, commands, versions, reads)
-
-    def _cached(self, job: Compilation, keep: bool = False) -> Path | Failure:
-        content = (job.key, job.commands, sorted(job.files.items()), self._sandbox)
+        content = (versions, commands, sorted(files.items()), self._sandbox)
         key = hashlib.sha256(repr(content).encode()).hexdigest()
         try:
             with self._building.setdefault(key, threading.Lock()):  # one thread compiles, all find
-                entry = self._cache.find(key, keep)
-                return entry or self._compile(job, key, keep)
+                if entry := self._cache.find(key, keep):
+                    return entry
+                with self._cache.building() as directory:
+                    made = self._build(job, directory)
+                    return made if isinstance(made, Failure) else self._cache.put(key, made, keep)
         except OSError as error:
             raise ToolError(
                 f"compile cache {self._folder}: {error.strerror}; make room, remove it (it is made"
@@ -239,11 +242,6 @@ class Compiler:
             ) from None
         finally:
             self._building.pop(key, None)
-
-    def _compile(self, job: Compilation, key: str, keep: bool) -> Path | Failure:
-        with self._cache.building() as directory:
-            result = self._build(job, directory)
-            return result if isinstance(result, Failure) else self._cache.put(key, result, keep)
 
     def _build(self, job: Compilation, directory: Path) -> bytes | Failure:
         """The object's bytes."""

@@ -92,8 +92,12 @@ def _complaints(lines: Sequence[str], source: Sequence[str]) -> Iterator[_Compla
                 file = "candidate.cu" if not origin else "candidate.cpp"
                 yield _Complaint(f"{header[2][:_TEXT]} (in {header[1]})", file, led)
             origin = 0
-        else:
-            yield from _without_line(line)
+        elif linker := _LINKER.search(line):  # this and what follows belongs to no line
+            yield _Complaint(f"{linker[1]} '{_demangled(linker[2])}'")
+        elif ptxas := _PTXAS.match(line):
+            yield _Complaint(f"ptxas: {_demangled(ptxas[1])}"[:_TEXT])
+        elif ending := _ENDING.search(line):
+            yield _Complaint(f"at the end of the source: {ending[1]}"[:_TEXT])
 
 
 def _at_line(
@@ -124,17 +128,6 @@ def _instantiated(following: Sequence[str]) -> int:
         if match:
             return int(match[1])
     return 0
-
-
-def _without_line(line: str) -> Iterator[_Complaint]:
-    """Errors that belong to no line: of the linker, of ptxas, at the end of the source."""
-    linker, ptxas, ending = _LINKER.search(line), _PTXAS.match(line), _ENDING.search(line)
-    if linker:
-        yield _Complaint(f"{linker[1]} '{_demangled(linker[2])}'")
-    elif ptxas:
-        yield _Complaint(f"ptxas: {_demangled(ptxas[1])}"[:_TEXT])
-    elif ending:
-        yield _Complaint(f"at the end of the source: {ending[1]}"[:_TEXT])
 
 
 def _demangled(text: str) -> str:

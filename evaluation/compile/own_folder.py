@@ -23,7 +23,14 @@ def own_folder(parent: Path | None = None) -> Iterator[Path]:
     """A new folder in `parent`, or in the temporary folder. Raises `OSError`."""
     parent = parent or Path(tempfile.gettempdir())
     for other in parent.glob(f"{PREFIX}*"):
-        _sweep(other)
+        with suppress(OSError):  # gone meanwhile, no folder, or no locks here
+            held = os.open(other, _AS_FOLDER)
+            try:
+                # In a shared folder another user may have made what bears such a name.
+                if os.fstat(held).st_uid == os.geteuid() and locks.take(held):
+                    shutil.rmtree(other, ignore_errors=True)
+            finally:
+                os.close(held)
     path, lock = _locked(parent)
     try:
         yield path
@@ -45,15 +52,4 @@ def _locked(parent: Path) -> tuple[Path, int]:
             # Another process may have swept it between its making and the lock.
             if is_ours and path.exists():
                 return path, lock
-            os.close(lock)
-
-
-def _sweep(path: Path) -> None:
-    with suppress(OSError):  # gone meanwhile, no folder, or no locks here
-        lock = os.open(path, _AS_FOLDER)
-        try:
-            # In a shared folder another user may have made what bears such a name.
-            if os.fstat(lock).st_uid == os.geteuid() and locks.take(lock):
-                shutil.rmtree(path, ignore_errors=True)
-        finally:
             os.close(lock)

@@ -55,14 +55,6 @@ class Ran:
     cut: bool = False  # whether they said more than is kept
 
 
-@dataclass(frozen=True, slots=True)
-class Confinement:
-    """Layers that keep compilers from this machine's files; `remedy` where they do not."""
-
-    what: str
-    remedy: str = ""
-
-
 def run(
     commands: Sequence[Command],
     directory: Path | None,
@@ -165,16 +157,19 @@ def _orders(
 
 
 @functools.cache
-def compiler_confinement() -> Confinement:
-    """Layers that hold here, tried once a process by an empty run. Raises `ToolError`."""
+def compiler_confinement() -> tuple[str, str]:
+    """Layers that keep compilers from this machine's files, and a remedy where they do not.
+
+    Tried once a process by an empty run. Raises `ToolError`.
+    """
     layers = run((), None, (), JudgeLimits()).layers
     summary = ", ".join(layers) or "none"
     missing = [layer for layer in LAYERS if layer not in layers]
     if "root" in layers:
-        return Confinement(summary + (f" (no {', '.join(missing)})" if missing else ""))
+        return summary + (f" (no {', '.join(missing)})" if missing else ""), ""
     if "landlock" in layers:
-        return Confinement(f"{summary}: a source can ask whether a file exists, not read it")
-    return Confinement(
+        return f"{summary}: a source can ask whether a file exists, not read it", ""
+    return (
         f"{summary}: a source can have this user's files read while it is compiled",
         "allow user namespaces (sysctl user.max_user_namespaces), or start Linux 5.13 or later"
         " with landlock in its lsm= list",

@@ -27,11 +27,19 @@ def rejected(code: str) -> Failure | None:
     text = without_comments(code.replace("\\\r\n", "").replace("\\\n", ""))
     for line in text.splitlines():
         directive = re.match(r"\s*(?:\#|%:)\s*(include|include_next|import|embed)\b\s*(.*)", line)
-        if directive and not _harmless(directive[1], directive[2].strip()):
+        if not directive:
+            continue
+        operand = directive[2].strip()
+        path = operand[1:].lstrip()
+        names_header = operand.startswith(("<", '"')) and directive[1] != "embed"
+        if not names_header or path.startswith("/") or ".." in path:
             return Failure(
                 Outcome.REJECTED_SOURCE, f"not allowed: {line.strip()[:200]} (reaches for files)"
             )
-    assembler = re.search(r"\.\s*(incbin|include|macro|irpc?)\b", text + _strings(text))
+    # literals are joined as the compiler joins neighbours, escapes resolved
+    joined = "".join(re.findall(r'"((?:\\.|[^"\\\n])*+)"?', text)).encode("latin-1", "replace")
+    strings = codecs.decode(joined, "unicode_escape", "replace")
+    assembler = re.search(r"\.\s*(incbin|include|macro|irpc?)\b", text + strings)
     if assembler:
         return Failure(Outcome.REJECTED_SOURCE, f"not allowed: .{assembler[1]} in assembler")
     told = _TELLS.search(text)
@@ -41,13 +49,6 @@ def rejected(code: str) -> Failure | None:
     return None
 
 
-def _harmless(directive: str, operand: str) -> bool:
-    if directive == "embed" or not operand.startswith(("<", '"')):
-        return False
-    path = operand[1:].lstrip()
-    return not path.startswith("/") and ".." not in path
-
-
 def without_comments(code: str) -> str:
     """The code with a blank for each comment; strings stay."""
     pattern = (  # what is not closed runs to the end, so that each character is read once
@@ -55,9 +56,3 @@ def without_comments(code: str) -> str:
         r'|("(?:\\.|[^"\\\n])*+"?|\'(?:\\.|[^\'\\\n])*+\'?)'
     )
     return re.sub(pattern, lambda m: m[1] or " ", code, flags=re.DOTALL)
-
-
-def _strings(text: str) -> str:
-    """All string literals, joined as the compiler joins neighbours, escapes resolved."""
-    joined = "".join(re.findall(r'"((?:\\.|[^"\\\n])*+)"?', text))
-    return codecs.decode(joined.encode("latin-1", "replace"), "unicode_escape", "replace")

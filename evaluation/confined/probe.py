@@ -1,8 +1,8 @@
 """Tries which of the worker's confinements hold on this machine, whatever its versions.
 
-`probe` starts one child a feature, which confines itself with the worker's own functions and then
-tries forbidden acts. A kernel or container that refuses a confinement shows as a feature that does
-not hold, with its remedy.
+`tried` starts a child for one of `PROBES`, which confines itself with the worker's own functions
+and then tries forbidden acts. A kernel or container that refuses a confinement shows as one that
+does not hold; its remedy stands beside it.
 
 Not covered: what the GPU's driver does under these confinements, and what only cuda's workers may;
 whether the container around us is itself well confined; memory and process limits of a control
@@ -20,7 +20,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 from . import command, files, filters, landlock, seccomp, worker
 from .calls import FLAVOURS
@@ -34,21 +33,8 @@ _WITHOUT_LANDLOCK = {
 _RECIPE = "run the judge in the container of docker/worker.Dockerfile"
 
 
-class Feature(NamedTuple):
-    """One confinement: whether it holds here, the evidence, the remedy (both one line)."""
-
-    name: str
-    holds: bool
-    what: str
-    remedy: str
-
-
-def probe() -> tuple[Feature, ...]:
-    """Try every confinement in a child of its own; at most 20 s each, usually 0.3 s in all."""
-    return tuple(_probe(name, remedy) for name, (_, remedy) in _PROBES.items())
-
-
-def _probe(name: str, remedy: str) -> Feature:
+def tried(name: str) -> tuple[bool, str]:
+    """Whether a confinement holds here, and the evidence in a line; 20 s at most, usually 0.05."""
     try:
         child = subprocess.run(
             command("probe", name),
@@ -59,10 +45,10 @@ def _probe(name: str, remedy: str) -> Feature:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Feature(name, False, f"could not be tried: {error}"[:200], remedy)
+        return False, f"could not be tried: {error}"[:200]
     output = " ".join((child.stdout or child.stderr).split()[-20:])[:200]
     text = output or (f"the child ended with {child.returncode}" if child.returncode else "holds")
-    return Feature(name, child.returncode == 0, text, remedy)
+    return child.returncode == 0, text
 
 
 def _seccomp(libc: ctypes.CDLL) -> str:
@@ -181,7 +167,7 @@ def _require(good: object, otherwise: str) -> None:
         sys.exit(otherwise)
 
 
-_PROBES: dict[str, tuple[Callable[[ctypes.CDLL], str], str]] = {
+PROBES: dict[str, tuple[Callable[[ctypes.CDLL], str], str]] = {
     "seccomp": (
         _seccomp,
         f"a kernel with CONFIG_SECCOMP_FILTER on x86_64 or aarch64; else {_RECIPE}",
@@ -208,4 +194,4 @@ _PROBES: dict[str, tuple[Callable[[ctypes.CDLL], str], str]] = {
 
 def start(name: str) -> None:
     """Entry point of a child."""
-    sys.stdout.write(_PROBES[name][0](ctypes.CDLL(None, use_errno=True)))
+    sys.stdout.write(PROBES[name][0](ctypes.CDLL(None, use_errno=True)))

@@ -97,8 +97,10 @@ def first_finding(
     end = time.monotonic() + subject.seconds
     with contextlib.suppress(ToolError):
         for dropped in _CONFINEMENTS_DROPPED:
-            log = _log(subject, _Pass(tool, check, dropped, end), sizes)
-            if _saw_candidate(log):
+            log = _log(subject, tool, check, sizes or small_shape(subject.problem), dropped, end)
+            is_whole = "ERROR SUMMARY" in log and "before first instrumented API call" not in log
+            # the tool watched the worker until its end, or found something
+            if is_whole or any(_FINDING.match(head) for head, _ in _blocks(log)):
                 return finding(log, check)
     return None
 
@@ -122,43 +124,27 @@ def finding(log: str, check: Tool) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Pass:
-    """One run under the tool: confinements dropped for it, and when it ends (monotonic clock)."""
-
-    tool: Path
-    check: Tool
-    dropped: Sequence[str]
-    end: float
-
-    def prefix(self, log: Path) -> tuple[str, ...]:
-        """The command that runs the worker; it dies with the judge, like a worker of its own."""
-        return (
-            *(sys.executable, "-I", "-S", "-c", _DIES_WITH_PARENT, str(os.getpid())),
-            *(str(self.tool), "--tool", self.check, "--log-file", str(log)),
-            *("--print-limit", "5", "--show-backtrace", "device"),
-            *("--target-processes", "application-only"),
-        )
-
-    @property
-    def defences(self) -> Defences:
-        """Defences that stay on."""
-        return replace(Defences(), **dict.fromkeys((*_CHECKS_HIDDEN, *self.dropped), False))
-
-
-def _log(subject: Subject, run: _Pass, sizes: Sizes | None) -> str:
-    """The tool's log of one call; may be empty."""
+def _log(
+    subject: Subject, tool: Path, check: Tool, sizes: Sizes, dropped: Sequence[str], end: float
+) -> str:
+    """The tool's log of one call until `end` (monotonic clock); may be empty."""
     layout = Layout(subject.problem, _ALIGNMENT)
-    call = layout.call(sizes or small_shape(subject.problem))
-    shared = layout.build()
+    call, shared = layout.call(sizes), layout.build()
+    stay_on = replace(Defences(), **dict.fromkeys((*_CHECKS_HIDDEN, *dropped), False))
     try:
         for name, array in generate(subject.problem, call.sizes, 0, 1).items():
             shared.view(call.places[name])[...] = array
         with own_folder() as folder:
             path = folder / "log"
-            where = Surroundings(gpu=subject.gpu, prefix=run.prefix(path))
-            with Worker(subject.program, shared, run.defences, _LIMITS, 1, where) as worker:
-                _exercise(worker, call, run.end - time.monotonic())
+            runs_worker = (  # it dies with the judge, like a worker of its own
+                *(sys.executable, "-I", "-S", "-c", _DIES_WITH_PARENT, str(os.getpid())),
+                *(str(tool), "--tool", check, "--log-file", str(path)),
+                *("--print-limit", "5", "--show-backtrace", "device"),
+                *("--target-processes", "application-only"),
+            )
+            where = Surroundings(gpu=subject.gpu, prefix=runs_worker)
+            with Worker(subject.program, shared, stay_on, _LIMITS, 1, where) as worker:
+                _exercise(worker, call, end - time.monotonic())
             return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
     finally:
         shared.close()
@@ -177,12 +163,6 @@ def _exercise(worker: Worker, call: Call, seconds: float) -> None:
     finally:
         timer.cancel()
         timer.join()
-
-
-def _saw_candidate(log: str) -> bool:
-    """Whether the tool watched the worker until its end, or found something."""
-    watched = "ERROR SUMMARY" in log and "before first instrumented API call" not in log
-    return watched or any(_FINDING.match(head) for head, _ in _blocks(log))
 
 
 def _blocks(log: str) -> list[tuple[str, str]]:

@@ -38,7 +38,8 @@ from types import TracebackType
 from typing import Literal, Self, TypeVar
 
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.evaluation.evaluate import Judge, unmeasured
+from regraph_kg.evaluation.evaluate import Judge, report_of
+from regraph_kg.evaluation.evaluation import Evaluation
 from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.evaluation.gpu.device import Gpu, cores_of, find_gpus, pinned
 from regraph_kg.evaluation.machine import Machine
@@ -70,11 +71,6 @@ class JudgeRequest:
     problem: AnyProblem
     grade: Grade | None = None
     incumbent_seconds: float | None = None
-
-    def put_to(self, judge: Evaluator) -> EvalReport:
-        return judge.evaluate(
-            self.candidate, self.problem, grade=self.grade, incumbent_seconds=self.incumbent_seconds
-        )
 
 
 @dataclass(eq=False, slots=True)
@@ -204,8 +200,19 @@ class JudgePool(Evaluator):
         grade: Grade = "screening",
         limits: JudgeLimits | None = None,
     ) -> None:
-        _check(devices)
-        self._own = {d: None if d == "cpu" else cores_of(d, len(_gpus())) for d in devices}
+        if not devices or len(set(devices)) < len(devices):
+            raise BadInput(f"judges: give each device once, not {list(devices)}")
+        indices, shown = [device for device in devices if device != "cpu"], _gpus()
+        gpu, last = min(indices, default=0), max(indices, default=-1)
+        if last >= len(shown):
+            raise ToolError(f"GPU {last}: this machine shows {len(shown)}; give a lower number")
+        models = {shown[index].name for index in indices}
+        if len(models) > 1:
+            raise BadInput(
+                f"judges: GPUs of several models ({', '.join(sorted(models))}), whose times must"
+                " not be compared; choose those of one model with CUDA_VISIBLE_DEVICES"
+            )
+        self._own = {d: None if d == "cpu" else cores_of(d, len(shown)) for d in devices}
         reserved = [cores.judge | cores.worker for cores in self._own.values() if cores]
         every = frozenset(os.sched_getaffinity(0))
         self._cores = every.difference(*reserved) or every  # for compilers
@@ -217,7 +224,6 @@ class JudgePool(Evaluator):
         self._grade = grade
         self._quiet = Quiet()
         self._opened: set[tuple[Device, str]] = set()
-        gpu = min((device for device in devices if device != "cpu"), default=0)
         rules = SessionRules(0, Defences(), limits or JudgeLimits())
         self._machine = Machine(cache, rules, gpu)
         self._processes = [JudgeProcess() for _ in devices]
@@ -307,9 +313,11 @@ class JudgePool(Evaluator):
         if not isinstance(result, Failure):
             return None
         assert request.grade
-        report = unmeasured(self._machine, candidate, problem, request.grade, result)
+        failed = Evaluation(candidate, problem, request.grade, failure=result)
         seconds = time.perf_counter() - start
-        return report.model_copy(update={"stages": {"compile": seconds, "total": seconds}})
+        for stage in ("compile", "total"):
+            failed = failed.spent(stage, seconds)
+        return report_of(self._machine, failed, {})
 
     def device(self, target: Target) -> str:
         return self._machine.device(target)
@@ -363,7 +371,12 @@ def _evaluate(open_judge: Callable[[], Judge], request: JudgeRequest) -> EvalRep
         Finalize(None, _close, exitpriority=0)
         _judges["it"] = open_judge()
     try:
-        return request.put_to(_judges["it"])
+        return _judges["it"].evaluate(
+            request.candidate,
+            request.problem,
+            grade=request.grade,
+            incumbent_seconds=request.incumbent_seconds,
+        )
     except ToolError:
         _close()
         raise
@@ -386,19 +399,3 @@ def _gpus() -> list[Gpu]:
         return find_gpus()
     except ToolError:
         return []
-
-
-def _check(devices: Sequence[Device]) -> None:
-    """Whether one pool may have these devices."""
-    if not devices or len(set(devices)) < len(devices):
-        raise BadInput(f"judges: give each device once, not {list(devices)}")
-    indices = [device for device in devices if device != "cpu"]
-    shown = _gpus()
-    if max(indices, default=-1) >= len(shown):
-        raise ToolError(f"GPU {max(indices)}: this machine shows {len(shown)}; give a lower number")
-    models = {gpu.name for index, gpu in enumerate(shown) if index in indices}
-    if len(models) > 1:
-        raise BadInput(
-            f"judges: GPUs of several models ({', '.join(sorted(models))}), whose times must not be"
-            " compared; choose those of one model with CUDA_VISIBLE_DEVICES"
-        )

@@ -105,7 +105,11 @@ class Drawings:
         if not self._is_ahead:
             self._is_ahead = True
             end = time.perf_counter() + _AHEAD_SECONDS
-            while time.perf_counter() < end and self._has_room:
+            while time.perf_counter() < end:
+                each = _nbytes(next(iter(self._kept.values()), {}))
+                # one more would be kept, and half of the room be left for those to come
+                if self._count and not (each and self._free - each > _KEPT_BYTES // 2):
+                    break
                 self.get(first)
                 first += 1
         return list(self._kept)
@@ -122,12 +126,6 @@ class Drawings:
 
     def close(self) -> None:
         rest()
-
-    @property
-    def _has_room(self) -> bool:
-        """Whether one more would be kept, and half of the room be left for those to come."""
-        each = _nbytes(next(iter(self._kept.values()), {}))
-        return not self._count or (each > 0 and self._free - each > _KEPT_BYTES // 2)
 
 
 def _nbytes(arrays: Mapping[str, Array]) -> int:
@@ -185,13 +183,29 @@ class Generator:
         """The bytes of one drawing, and what ends it."""
         lines = f"{json.dumps(order)}\n"
         if self._process is None:
-            self._process = _started()
+            self._process = subprocess.Popen(
+                confined.command("generator", packages=True),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                cwd="/",
+                env={"PATH": "/usr/bin:/bin", "LANG": "C", "OPENBLAS_NUM_THREADS": "1"},
+                start_new_session=True,
+            )
+            assert self._process.stdout
+            with contextlib.suppress(OSError):  # a user may have many pipes: then they are short
+                fcntl.fcntl(self._process.stdout, fcntl.F_SETPIPE_SZ, _CHUNK)
             memory = _MEMORY_BYTES + _COPIES * self._room
             task = {"code": self.problem.inputs_code, "memory": memory}
             lines = f"{json.dumps(task)}\n{lines}"
         reply, printed = _exchange(self._process, lines.encode(), nbytes)
         if len(reply) <= nbytes:  # its pipes are closed
-            raise _Refused(_complaint(printed.decode(errors="replace")))
+            said = printed.decode(errors="replace")
+            last = (said.strip().splitlines() or ["it ended without a word"])[-1]
+            places = re.findall(r'File "inputs\.py", line (\d+)', said)
+            text = "".join(char if char.isprintable() else " " for char in last)[:300]
+            raise _Refused(f"line {places[-1]}: {text}" if places else text)
         if len(reply) > nbytes + 1:
             raise _Refused("gives more bytes than its arrays have")
         return reply
@@ -199,23 +213,6 @@ class Generator:
 
 _warm: list[Generator] = []
 """The generator of the last problem, if one waits."""
-
-
-def _started() -> subprocess.Popen[bytes]:
-    process = subprocess.Popen(
-        confined.command("generator", packages=True),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        bufsize=0,
-        cwd="/",
-        env={"PATH": "/usr/bin:/bin", "LANG": "C", "OPENBLAS_NUM_THREADS": "1"},
-        start_new_session=True,
-    )
-    assert process.stdout
-    with contextlib.suppress(OSError):  # a user may have many pipes: then they are short ones
-        fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, _CHUNK)
-    return process
 
 
 def _exchange(
@@ -266,11 +263,3 @@ def _checked(
                 message = f"values from {low:.6g} to {high:.6g}, declared range {list(arg.bounds)}"
                 raise _Refused(f"{arg.name}: {message}")
         yield arg.name, array
-
-
-def _complaint(errors: str) -> str:
-    """The last line of a traceback, and the line of inputs.py it speaks of."""
-    lines = errors.strip().splitlines() or ["it ended without a word"]
-    places = re.findall(r'File "inputs\.py", line (\d+)', errors)
-    message = "".join(char if char.isprintable() else " " for char in lines[-1])[:300]
-    return f"line {places[-1]}: {message}" if places else message

@@ -1,12 +1,18 @@
 """Tables of problem.toml: arguments, sizes, tolerances and work, each checked alone.
 
+Shapes and counts are integer expressions over size names: + - * // % and parentheses, nothing else;
+relations besides have < <= == >= >.
+
 Not covered: relations of several tables (problem.py); their truth (checkup.py).
 """
 
+import ast
 import difflib
+import functools
 import math
+import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -23,7 +29,6 @@ from pydantic import (
     model_validator,
 )
 
-from regraph_kg.evaluation.problem.expression import Expression, Relation, Sizes, holds, size_of
 from regraph_kg.evaluation.problem.types import (
     C_TYPES,
     CUDA_TYPES,
@@ -35,6 +40,86 @@ from regraph_kg.evaluation.problem.types import (
     record_of,
 )
 from regraph_kg.models.base import Frozen
+
+Sizes = Mapping[str, int]  #: value of each size name: one shape of a problem
+
+_OPERATORS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+
+
+_COMPARISONS: Mapping[type[ast.cmpop], Callable[[int, int], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Eq: operator.eq,
+    ast.GtE: operator.ge,
+    ast.Gt: operator.gt,
+}
+
+
+def size_of(expression: str, sizes: Sizes) -> int:
+    """Value of an integer expression over size names: + - * // % and parentheses, nothing else.
+
+    Raises `ValueError` with the offending part.
+    """
+    try:
+        return _value(_tree(expression), sizes)
+    except (ZeroDivisionError, RecursionError) as error:
+        raise ValueError(f"{expression!r}: {error}") from None
+
+
+def holds(relation: str, sizes: Sizes) -> bool:
+    """Whether a relation between integer expressions, "k <= n" or "1 <= k < n", is true.
+
+    Raises `ValueError` with the offending part.
+    """
+    body = _tree(relation)
+    if not isinstance(body, ast.Compare) or {type(op) for op in body.ops} - set(_COMPARISONS):
+        raise ValueError(f'{relation!r} is no relation: write one like "k <= n"')
+    values = [size_of(ast.unparse(side), sizes) for side in (body.left, *body.comparators)]
+    pairs = zip(body.ops, values, values[1:], strict=False)
+    return all(_COMPARISONS[type(op)](left, right) for op, left, right in pairs)
+
+
+@functools.lru_cache(maxsize=1024)
+def _tree(text: str) -> ast.expr:
+    try:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, RecursionError):
+        raise ValueError(f"{text!r} is not an integer expression") from None
+
+
+def _value(node: ast.expr, sizes: Sizes) -> int:
+    match node:
+        case ast.Constant(value=int(number)) if not isinstance(number, bool):
+            return number
+        case ast.Name(id=name) if name in sizes:
+            return sizes[name]
+        case ast.Name(id=name):
+            raise ValueError(f"unknown size {name!r} (known: {', '.join(sizes)})")
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_value(operand, sizes)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            return _OPERATORS[type(op)](_value(left, sizes), _value(right, sizes))
+    raise ValueError(f"{ast.unparse(node)!r} is not allowed: use integers, size names, + - * // %")
+
+
+def _readable(read: Callable[[str, Sizes], object], text: str) -> str:
+    """A text that can be read where its names are sizes."""
+    names = {node.id for node in ast.walk(_tree(text)) if isinstance(node, ast.Name)}
+    read(text, dict.fromkeys(names, 1))
+    return text
+
+
+_Text = Annotated[str, StringConstraints(max_length=200)]
+Expression = Annotated[_Text, AfterValidator(functools.partial(_readable, size_of))]
+Relation = Annotated[_Text, AfterValidator(functools.partial(_readable, holds))]
+"""What must hold between sizes."""
+
 
 Values = Literal["normal", "uniform", "sparse", "large-range", "small-int", "sorted", "custom"]
 Precision = Literal["fp32", "tf32", "fp16"]
@@ -177,17 +262,6 @@ def _limits(kind: Type) -> tuple[float, float]:
     return whole.min, whole.max
 
 
-def _within(kind: Type, limits: tuple[float, float]) -> tuple[float, float]:
-    """The part of a range that a type has; raises `ValueError` where that is nothing."""
-    if is_inexact(kind):
-        return limits
-    least, most = _limits(kind)
-    low, high = max(limits[0], least), min(limits[1], most)
-    if low > high:
-        raise ValueError(f"range holds no {kind}")
-    return low, high
-
-
 def _require_range(kind: Type, limits: tuple[float, float]) -> None:
     """Raise `ValueError` where a type has not all of a range."""
     least, most = _limits(kind)
@@ -209,13 +283,6 @@ def _require_value(kind: Type, value: float) -> None:
 
 RangeEnd = float | Expression
 """An end of a range: a number, or an expression over sizes, such as "n - 1" of an index."""
-
-
-def _numbers(limits: tuple[RangeEnd, RangeEnd] | None) -> tuple[float, float] | None:
-    """A range that is one at every shape."""
-    if limits is None or isinstance(limits[0], str) or isinstance(limits[1], str):
-        return None
-    return limits[0], limits[1]
 
 
 def _at(limits: tuple[RangeEnd, RangeEnd], sizes: Sizes) -> tuple[float, float]:
@@ -270,9 +337,8 @@ class Argument(Table):
             raise ValueError(f'{self.type} is for arrays: give a shape, such as ["1"]')
         if kind == "c" and "sorted" in self.values:
             raise ValueError('values "sorted": complex numbers have no order')
-        limits = _numbers(self.range)
-        if limits and not self.fields:
-            _require_range(self.type, limits)
+        if self.limits and not self.fields:
+            _require_range(self.type, self.limits)
         if self.value is not None:
             _require_value(self.type, self.value)
         return self
@@ -304,8 +370,7 @@ class Argument(Table):
             raise ValueError("give either a shape (array) or a value (scalar)")
         if "custom" in self.values and len(self.values) > 1:
             raise ValueError('values "custom" stands alone: inputs.py decides')
-        limits = _numbers(self.range)
-        if not self.values or (limits and limits[0] > limits[1]):
+        if not self.values or (self.limits and self.limits[0] > self.limits[1]):
             raise ValueError("values must not be empty and range must be [low, high]")
         return self
 
@@ -335,8 +400,13 @@ class Argument(Table):
         leaves = {}
         no_struct = {"struct": None, "fields": None, "ranges": None}
         for field, kind in (self.fields or {}).items():
-            limits = _numbers(self.range)
-            declared = (self.ranges or {}).get(field, limits and _within(kind, limits))
+            limits = self.limits
+            if limits and not is_inexact(kind):  # the part of the range that the type has
+                least, most = _limits(kind)
+                limits = max(limits[0], least), min(limits[1], most)
+            declared = (self.ranges or {}).get(field, limits)
+            if declared == limits and limits and limits[0] > limits[1]:
+                raise ValueError(f"range holds no {kind}")
             update = {"name": f"{self.name}.{field}", "type": kind, "range": declared}
             leaves[field] = self.model_copy(update={**update, **no_struct})
         return leaves
@@ -355,7 +425,8 @@ class Argument(Table):
     @property
     def limits(self) -> tuple[float, float] | None:
         """`range` where it is the same at every shape, as `at` makes it."""
-        return _numbers(self.range)
+        low, high = self.range or ("", "")
+        return None if isinstance(low, str) or isinstance(high, str) else (low, high)
 
     def promoted(self) -> "Argument":
         """The argument with floats as float64, complex numbers likewise."""

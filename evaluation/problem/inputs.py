@@ -7,7 +7,8 @@ Arguments whose values are "custom" come from the problem's inputs.py (custom_in
 """
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import get_args
 
 import numpy as np
 
@@ -113,20 +114,16 @@ def move_by_one_ulp(
     The unit is eps of the declared type, not below `least`; `views` may be wider. Integer arrays
     are exact and stay as they are.
     """
-    for number, (arg, view) in enumerate(_numbers(problem, views)):
+    each = (
+        (leaf, views[arg.name][field] if field else views[arg.name])
+        for arg in problem.inputs
+        for field, leaf in (arg.leaves or {"": arg}).items()
+    )
+    for number, (arg, view) in enumerate(each):
         flat = parts(view)
         if flat.dtype.kind == "f":
             eps = max(float(np.finfo(arg.dtype).eps), least)
             arrays.move(flat, eps, arrays.secret([seed, number]))
-
-
-def _numbers(problem: Problem, views: Mapping[str, Array]) -> Iterator[tuple[Argument, Array]]:
-    """Inputs, and each field of structs."""
-    for arg in problem.inputs:
-        for field, leaf in arg.leaves.items():
-            yield leaf, views[arg.name][field]
-        if not arg.fields:
-            yield arg, views[arg.name]
 
 
 def _key(name: str, variant: int, sizes: Sizes) -> int:
@@ -156,10 +153,8 @@ def _filling_floats(arg: Argument, values: str) -> tuple[arrays.Kind, dict[str, 
     """How floats are drawn: kind, and limits of an `arrays.Drawing`."""
     low, high = arg.limits or (0.0, 1.0)
     if values == "large-range":
-        decades = 2 if arg.type == "float16" else 4  # whose largest number is 65504
-        return "large-range", {"low": -decades, "high": decades}
-    kinds: dict[str, arrays.Kind] = {"normal": "normal", "sparse": "sparse", "sorted": "sorted"}
-    kinds |= {"uniform": "uniform"}
+        low, high = (-2, 2) if arg.type == "float16" else (-4, 4)  # whose largest number is 65504
+    kinds: dict[str, arrays.Kind] = {kind: kind for kind in get_args(arrays.Kind)}
     return kinds.get(values, "small-int"), {"low": low, "high": high}
 
 

@@ -5,7 +5,7 @@ Not covered: whether a declaration is true (checkup.py looks).
 
 import tomllib
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from pydantic import Field, PositiveInt, ValidationError, model_validator
 
@@ -22,12 +22,13 @@ from regraph_kg.evaluation.problem.declaration import (
     Precision,
     ProblemName,
     Returned,
+    Sizes,
     SizesTable,
     SumRule,
     Tolerance,
     shape_text,
+    size_of,
 )
-from regraph_kg.evaluation.problem.expression import Sizes, size_of
 from regraph_kg.evaluation.problem.memory import memory_limit
 from regraph_kg.evaluation.problem.project import ProjectProblem, project_fields
 from regraph_kg.evaluation.problem.rewrite import has_own_width, to_double
@@ -55,7 +56,7 @@ __all__ = [
     "shape_text",
     "size_of",
 ]
-"""Also names of declaration.py, expression.py and types.py that a problem's users need with it."""
+"""Also names of declaration.py and types.py that a problem's users need with it."""
 
 _MAX_BYTES = 8 * 2**30
 _PROGRAM_BYTES = 192 * 2**20  #: the judge's and its workers' own: interpreters, libraries, stacks
@@ -110,19 +111,15 @@ class Problem(Declared):
             fault = self.fault_at(sizes)
             if fault:
                 raise ValueError(fault)
-        self._check_empty()
+        timed = self.sizes.time
+        empty = next((arg for arg in self.arrays if not arg.elements(timed)), None)
+        if empty:
+            raise ValueError(f"args.{empty.name}: empty at the timing shape {shape_text(timed)}")
+        if not any(map(self.is_full, self.sizes.check)):
+            raise ValueError("sizes.check: arrays are empty in every shape; add one with elements")
         for arg in self.outputs:
             _check_rows(self, arg)
         return self
-
-    def _check_empty(self) -> None:
-        """Arrays may be empty in some check shapes, not in all, and not where time is taken."""
-        for arg in self.arrays:
-            if not arg.elements(self.sizes.time):
-                where = shape_text(self.sizes.time)
-                raise ValueError(f"args.{arg.name}: empty at the timing shape {where}")
-        if not any(map(self.is_full, self.sizes.check)):
-            raise ValueError("sizes.check: arrays are empty in every shape; add one with elements")
 
     def fault_at(self, sizes: Sizes) -> str | None:
         """Why `sizes` is no shape of this problem, with the field; None where it is one."""
@@ -232,6 +229,11 @@ class Problem(Declared):
         return self.model_copy(update={"args": tuple(arg.at(sizes) for arg in self.args)})
 
     @property
+    def truth_name(self) -> str:
+        """What `truth_code` is called in messages."""
+        return "serial.cpp with fp64 types" if self.reference_code is None else "reference.cpp"
+
+    @property
     def truth_code(self) -> str:
         """The code that says what is right: reference.cpp, else serial.cpp with fp64 types."""
         if self.reference_code is not None:
@@ -300,10 +302,18 @@ def load_problem(folder: Path) -> AnyProblem:
         raise BadInput(f"{path}: {error.strerror}; a problem is a folder with this file") from None
     except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or far too deep
         raise BadInput(f"{path}: not TOML: {str(error)[:200]}; see regraph docs problems") from None
+    for reserved in ("serial_code", *_OPTIONAL_FILES):
+        if reserved in content:
+            raise BadInput(
+                f"{path}: {reserved}: not a field; the code lies in serial.cpp beside it"
+            )
     try:
         if "commands" in content:
             return ProjectProblem.model_validate(project_fields(path, content))
-        return Problem.model_validate(content | _code(path, content))
+        there = {field: n for field, n in _OPTIONAL_FILES.items() if (folder / n).exists()}
+        names = {"serial_code": "serial.cpp"} | there
+        code = {field: _read_code(folder / name) for field, name in names.items()}
+        return Problem.model_validate(content | code)
     except ValidationError as error:
         raise mistaken(path, error) from None
     except (RecursionError, OverflowError, MemoryError) as error:
@@ -313,21 +323,6 @@ def load_problem(folder: Path) -> AnyProblem:
 def mistaken(path: Path, error: ValidationError) -> BadInput:
     """The error to raise for a problem.toml, with its first mistake."""
     return BadInput(f"{path}: {first_mistake(error)}; see regraph docs problems")
-
-
-def _code(path: Path, content: dict[str, Any]) -> dict[str, str]:
-    """Code beside problem.toml, by field name."""
-    folder = path.parent
-    for reserved in ("serial_code", *_OPTIONAL_FILES):
-        if reserved in content:
-            raise BadInput(
-                f"{path}: {reserved}: not a field; the code lies in serial.cpp beside it"
-            )
-    code = {"serial_code": _read_code(folder / "serial.cpp")}
-    for field, name in _OPTIONAL_FILES.items():
-        if (folder / name).exists():
-            code[field] = _read_code(folder / name)
-    return code
 
 
 def _read_code(path: Path) -> str:

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, StringConstraints, field_validator
+from pydantic import AfterValidator, Field, StringConstraints
 
 from regraph_kg import regular
 from regraph_kg.errors import BadInput, file_errors
@@ -29,7 +29,24 @@ from regraph_kg.models.base import Metric
 from regraph_kg.models.target import ON_CPU, Target
 from regraph_kg.models.text import plain
 
-CommandLine = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
+
+def words(command: str) -> list[str]:
+    """A command's words as a shell splits them; no shell runs it. Raises `ValueError`."""
+    parts = shlex.split(command)
+    if not parts:
+        raise ValueError(f"{command!r}: no command")
+    return parts
+
+
+def _inside(value: str) -> str:
+    path = Path(value)
+    if path.is_absolute() or ".." in path.parts or value in ("", "."):
+        raise ValueError("a path inside the project's folder, such as src/blur.cpp")
+    return path.as_posix()
+
+
+_Line = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
+CommandLine = Annotated[_Line, AfterValidator(lambda line: line if words(line) else "")]
 TimeLimit = Annotated[float, Field(gt=0, le=3600)]
 PrintedText = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 _MOST_FILE_BYTES = 2**20
@@ -45,7 +62,7 @@ class Commands(Table):
     """The table [commands] of problem.toml; paths are relative to the project's folder."""
 
     project: str  #: the project's folder, relative to problem.toml. It is copied, never written.
-    file: str  #: the file that a candidate replaces
+    file: Annotated[str, AfterValidator(_inside)]  #: the file that a candidate replaces
     build: tuple[CommandLine, ...] = ()
     test: tuple[CommandLine, ...] = Field(min_length=1)
     bench: CommandLine
@@ -62,21 +79,6 @@ class Commands(Table):
     build_seconds: TimeLimit = 300.0
     test_seconds: TimeLimit = 120.0
     bench_seconds: TimeLimit = 60.0
-
-    @field_validator("build", "test", "bench")
-    @classmethod
-    def _words(cls, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
-        for text in (value,) if isinstance(value, str) else value:
-            words(text)
-        return value
-
-    @field_validator("file")
-    @classmethod
-    def _inside(cls, value: str) -> str:
-        path = Path(value)
-        if path.is_absolute() or ".." in path.parts or value in ("", "."):
-            raise ValueError("a path inside the project's folder, such as src/blur.cpp")
-        return path.as_posix()
 
 
 class _Declared(Declared):
@@ -137,14 +139,6 @@ class ProjectProblem(_Declared):
     def __str__(self) -> str:
         commands = (f"{name}: {value}" for name, value in self.commands if value)
         return "\n".join((self.name, *commands, self.guarantee, self.serial_code))
-
-
-def words(command: str) -> list[str]:
-    """A command's words as a shell splits them; no shell runs it. Raises `ValueError`."""
-    parts = shlex.split(command)
-    if not parts:
-        raise ValueError(f"{command!r}: no command")
-    return parts
 
 
 def project_fields(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:

@@ -61,7 +61,16 @@ def to_double(code: str) -> str:
     The largest float stays what it is: inputs that hold it, as "none yet", are not the largest
     double.
     """
-    return _TOKEN.sub(_replace, code)
+
+    def doubled(match: re.Match[str]) -> str:
+        text = match.group()
+        if match.lastgroup == "number":
+            return text[:-1]
+        if match.lastgroup == "largest":
+            return f"double({text})"
+        return _WORDS.get(text, text) if match.lastgroup == "word" else text
+
+    return _TOKEN.sub(doubled, code)
 
 
 def to_single(code: str) -> str:
@@ -73,14 +82,3 @@ def to_single(code: str) -> str:
 def with_long_sums(code: str) -> str:
     """`code` with local fp64 numbers, such as sums, as long double: the same up to rounding."""
     return _SUM.sub(r"\1long double ", code)
-
-
-def _replace(match: re.Match[str]) -> str:
-    text = match.group()
-    if match.lastgroup == "number":
-        return text[:-1]
-    if match.lastgroup == "largest":
-        return f"double({text})"
-    if match.lastgroup == "word":
-        return _WORDS.get(text, text)
-    return text

@@ -9,7 +9,7 @@ Not covered: which of two rows comes first whose numbers differ by rounding only
 says so.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,14 +81,11 @@ def _leaves(problem: Problem, outputs: Mapping[str, Array]) -> dict[str, Array]:
 
 def columns(heads: Sequence[Array]) -> list[Array]:
     """Numbers of each row, one array for each place in it: exact ones first, as they show more."""
-    each = [column for head in heads for column in _columns(head)]
+    each = list[Array]()
+    for head in heads:
+        flat = parts(np.ascontiguousarray(head)).reshape(len(head), -1).T if head.size else [head]
+        each += [*flat]
     return sorted(each, key=is_rounded)
-
-
-def _columns(head: Array) -> Iterator[Array]:
-    rows = head.shape[0]
-    flat = parts(np.ascontiguousarray(head)).reshape(rows, -1) if head.size else head[:, None]
-    yield from (flat[:, index] for index in range(flat.shape[1]))
 
 
 def require_room(problem: Problem, outputs: Mapping[str, Array], name: str) -> None:

@@ -13,12 +13,21 @@ place. Times of batches with new inputs count then, if they are longer (timing.p
 
 Metric "device": inputs lie masked until just before the call that works on them (sealing.py), and
 outputs must be what they were when the calls were over (native/arrays.cpp).
+
+What it takes to prepare a call on a device is measured before a candidate (`Readying`). Judges take
+turns to time on a device, but workers that another judge starts make their contexts meanwhile, and
+all that is done there takes longer then. Too much taken off a candidate's time would make that too
+short. So it is measured until it agrees with the least that was seen, and anew where the same takes
+less after a candidate was timed. Where it does so again, the candidate has changed it (`shrunk`).
+
+Not covered: a device that is disturbed all the time.
 """
 
+import math
 import random
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Literal
 
@@ -367,23 +376,19 @@ class Bench:
         call, content, problem = self._calls[at], self._holds[at], self._shared.problem
         assert content is not None
         places = [call.places[arg.name] for arg in problem.outputs if arg.name in call.places]
-        failure = worker.download(places) or self._written_late(worker, at)
+        failure = worker.download(places)
         if failure:
             return failure
+        (digested,) = self._outputs([at]) or [[]]
+        if self._seal and worker.on_device and digested:
+            taken = worker.digests[list(dict.fromkeys(self._last)).index(at)]
+            if taken != self._sealing.digest(digested, self._seal.key):
+                text = "its outputs changed after its calls were over"
+                return Failure(Outcome.SUSPICIOUS, text)
         keep = keeper(problem, problem.sizes.time, content.seed)
         views = {arg.name: self._shared.view(call.places[arg.name]) for arg in problem.outputs}
         outputs = {name: keep(name, output) for name, output in settled(problem, views).items()}
         return Witness(content, outputs, self.poison)
-
-    def _written_late(self, worker: Worker, at: int) -> Failure | None:
-        """Whether outputs are no longer what they were as the last calls were over."""
-        (places,) = self._outputs([at]) or [[]]
-        if not (self._seal and worker.on_device and places):
-            return None
-        taken = worker.digests[list(dict.fromkeys(self._last)).index(at)]
-        if taken == self._sealing.digest(places, self._seal.key):
-            return None
-        return Failure(Outcome.SUSPICIOUS, "its outputs changed after its calls were over")
 
     def _changed_input(self, at: int) -> Failure | None:
         """Whether some input is no longer what was put there."""
@@ -394,3 +399,50 @@ class Bench:
         views = {name: self._shared.view(call.places[name]) for name in inputs}
         altered = self._contents.altered(content, views)
         return Failure(Outcome.MUTATED_INPUT, f"changed input {altered}") if altered else None
+
+
+_AGREES, _TRIES = 1.2, 4  # times the least sweep that was seen; measured so often at most
+_OFF, _SHRUNK = 1.1, 1.5
+"""A sweep that was so many times as long before the candidate: measured anew; by the candidate."""
+
+
+class Readying:
+    """Time to prepare a call on one device for one problem; not thread-safe."""
+
+    def __init__(self) -> None:
+        self._costs: Costs | None = None
+        self._least = math.inf
+        self.was_off = False  # whether what was taken off the last candidate's time was too much
+
+    def costs(self, bench: Bench, worker: Worker) -> Costs:
+        """Costs on a worker without a candidate. Raises `ToolError` where that fails."""
+        self.was_off = False
+        if not worker.on_device:
+            return Costs()
+        if self._costs is None:
+            for _ in range(_TRIES):
+                costs, least = bench.costs(worker), self._least
+                self._least = min(least, costs.least)
+                if costs.sweep <= _AGREES * least < math.inf:
+                    break
+            self._costs = costs
+        return replace(self._costs)  # of this candidate nothing was late yet
+
+    def forget(self) -> None:
+        """Measure it anew for the next worker."""
+        self._costs = None
+
+    def shrunk(self, bench: Bench, worker: Worker) -> Failure | None:
+        """After a candidate was timed: whether a sweep takes much less time now than before it."""
+        before = worker.costs.least
+        if not before:
+            return None
+        after = bench.sweep(worker)
+        if isinstance(after, Failure) or after >= before / _OFF:
+            return None
+        self.was_off = True
+        self.forget()
+        if after >= before / _SHRUNK:
+            return None
+        message = f"a sweep of the cache takes {after:.3g} s, {before:.3g} s before it came"
+        return Failure(Outcome.SUSPICIOUS, message)

@@ -1,6 +1,6 @@
 """Load of this machine while something is timed: other processes, and stolen time.
 
-Of a GPU, which other process computed on it (nvml.py).
+Of a GPU, which other process computed on it (monitor.py).
 
 Read from /proc/stat: CPU time of the cores that matter, less that of this process and its children.
 Its clock ticks a hundred times a second, so short spans tell little; they are given the benefit.
@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from regraph_kg.evaluation.gpu.device import silent
-from regraph_kg.evaluation.gpu.nvml import GpuMonitor
+from regraph_kg.evaluation.gpu.monitor import GpuMonitor
 
 _STAT = Path("/proc/stat")
 _LEAST_SECONDS, _TICKS = 0.1, 4

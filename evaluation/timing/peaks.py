@@ -94,7 +94,14 @@ def measure_peaks(cache: Path, target: Target, gpu: Gpu | None = None) -> Peaks:
     measured = [_parsed(text, device, target, gpu) for text in outputs]
     before = peaks(cache, target, gpu)
     merged = functools.reduce(better, [before, *measured] if before else measured)
-    _write(_file(cache, device), merged)
+    path = _file(cache, device)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        atomic.write(path, merged.model_dump_json(indent=1) + "\n")
+    except OSError as error:
+        raise ToolError(
+            f"{path}: {error.strerror}; make room, remove it or set REGRAPH_CACHE_DIR"
+        ) from None
     return merged
 
 
@@ -191,16 +198,6 @@ def _parsed(output: str, device: str, target: Target, gpu: Gpu | None) -> Peaks:
 def _file(cache: Path, device: str) -> Path:
     name = re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-")
     return cache / "peaks" / f"{name[:120]}.json"
-
-
-def _write(path: Path, result: Peaks) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        atomic.write(path, result.model_dump_json(indent=1) + "\n")
-    except OSError as error:
-        raise ToolError(
-            f"{path}: {error.strerror}; make room, remove it or set REGRAPH_CACHE_DIR"
-        ) from None
 
 
 def _last(text: str) -> str:

@@ -203,6 +203,11 @@ def _roof(problem: Problem, seconds: float, peaks: Peaks, bytes_: int) -> Roof:
     flop = _declared(problem, problem.work.flop) or 0
     bounds = _bounds(problem, peaks, bytes_, flop)
     bound, amount, peak = bounds[-1]
+    light = None
+    if not problem.work.early_exit:
+        counts = not peaks.on_gpu and any(arg.is_inexact for arg in problem.arrays)
+        least = _bounds(problem, peaks, traffic(problem).total, flop if counts else 0)[-1]
+        light = SpeedOfLight(bound=least[0], seconds=least[1] / least[2])
     return Roof(
         bound=bound,
         seconds=amount / peak,
@@ -210,19 +215,9 @@ def _roof(problem: Problem, seconds: float, peaks: Peaks, bytes_: int) -> Roof:
         reached=amount / seconds,
         peak=peak,
         floor_seconds=floor_seconds(problem, peaks),
-        light=_light(problem, peaks),
+        light=light,
         shares={name: amount / peak / seconds for name, amount, peak in bounds if amount},
     )
-
-
-def _light(problem: Problem, peaks: Peaks) -> SpeedOfLight | None:
-    if problem.work.early_exit:
-        return None
-    in_float = any(arg.is_inexact for arg in problem.arrays)
-    counts = in_float and not peaks.on_gpu
-    flop = _declared(problem, problem.work.flop) if counts else None
-    bound, amount, peak = _bounds(problem, peaks, traffic(problem).total, flop or 0)[-1]
-    return SpeedOfLight(bound=bound, seconds=amount / peak)
 
 
 def _bounds(

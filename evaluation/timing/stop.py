@@ -70,8 +70,11 @@ class WarmUp:
 
 def summarise(samples: Sequence[float]) -> Timing:
     """Median and its order-statistic 95 % interval (all of the range below 6 samples)."""
-    ordered = sorted(samples)
-    cut = _order_statistic(len(ordered))
+    ordered, count = sorted(samples), len(samples)
+    # left out at either end: the most k with P(Binomial(count, 1/2) < k) <= 2.5 %
+    cut, outside = 0, 1
+    while (outside := outside + math.comb(count, cut + 1)) * 40 <= 2**count:
+        cut += 1
     return Timing(
         samples=tuple(samples),
         median=median(ordered),
@@ -82,11 +85,3 @@ def summarise(samples: Sequence[float]) -> Timing:
 def half_width(timing: Timing) -> float:
     """Half-width of the interval as a fraction of the median."""
     return (timing.interval.high - timing.interval.low) / (2 * timing.median)
-
-
-def _order_statistic(count: int) -> int:
-    """Samples left out at either end: the most k with P(Binomial(count, 1/2) < k) <= 2.5 %."""
-    cut, outside = 0, 1
-    while (outside := outside + math.comb(count, cut + 1)) * 40 <= 2**count:
-        cut += 1
-    return cut

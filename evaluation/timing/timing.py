@@ -12,9 +12,14 @@ which a tenth of the samples takes more than twice the median says nothing (`une
 is, a busy machine or code that is honest now and then, it is measured again.
 
 Between batches the GPU is asked for its clock: samples taken while heat slows it down are thrown
-away after a pause; see nvml.py. So are some taken while a virtual machine's host took its time.
+away after a pause; see monitor.py. So are some taken while a virtual machine's host took its time.
 
-Not covered: launch gaps inside a call.
+Calls of two workers come in turn, batch by batch (`measure_in_turn`): what slows the machine down
+slows both. Both work on new inputs, or on changed ones, in the same turns: what writing inputs
+costs would else be most of a comparison.
+
+Not covered: launch gaps inside a call; of two codes, that one is in the other's way merely by being
+there, as one that fills the device's memory is.
 """
 
 import math
@@ -25,7 +30,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from regraph_kg.evaluation.gpu.device import pinned
-from regraph_kg.evaluation.gpu.nvml import GpuMonitor, GpuWatch
+from regraph_kg.evaluation.gpu.monitor import GpuMonitor, GpuWatch
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.timing.batches import Bench
 from regraph_kg.evaluation.timing.load import stolen_seconds
@@ -319,31 +324,23 @@ class TimedSeries:
         return singles
 
     def is_spoiled(self, batch: TimedBatch) -> bool:
-        """Whether the last sample, which is this, means nothing."""
-        return self._too_hot() or self._robbed(batch)
+        """Whether the last sample, which is this, means nothing: after a pause, if for heat.
 
-    def _robbed(self, batch: TimedBatch) -> bool:
-        """Whether the host took much of the last sample, which then means nothing.
-
-        Unless it would be too slow without that, too: slow code is given up the sooner.
+        So it does where the host took much of it, unless it would be too slow without that, too:
+        slow code is given up the sooner.
         """
+        watch = self.watch
+        if watch and watch.take().hot and watch.discarded < _MOST_DISCARDED:
+            watch.discarded += 1
+            time.sleep(self.method.cooling_seconds)
+            return True
         before, self.stolen = self.stolen, stolen_seconds(self.method.cores)
         stolen = self.stolen - before
-        if stolen <= _ROBBED_SHARE * (batch.seconds + batch.aside):
-            return False
+        is_robbed = stolen > _ROBBED_SHARE * (batch.seconds + batch.aside)
         too_slow = batch.seconds - stolen > batch.calls * self.rule.give_up_above
-        if too_slow or self.discarded >= _MOST_ROBBED:
+        if not is_robbed or too_slow or self.discarded >= _MOST_ROBBED:
             return False
         self.discarded += 1
-        return True
-
-    def _too_hot(self) -> bool:
-        """Whether the last sample means nothing, being slowed by heat; after a pause."""
-        watch = self.watch
-        if watch is None or not watch.take().hot or watch.discarded >= _MOST_DISCARDED:
-            return False
-        watch.discarded += 1
-        time.sleep(self.method.cooling_seconds)
         return True
 
 
@@ -372,3 +369,55 @@ def is_uneven(samples: Sequence[float], slack: float) -> bool:
     above = max(_TAIL * median(samples), median(samples) + slack)
     slow = sum(sample > above for sample in samples)
     return slow >= max(_LEAST_TAIL, _TAIL_SHARE * len(samples))
+
+
+_SECONDS, _LEAST, _MOST = 0.3, 3, 32  # what timed calls of both may take, and how many turns
+
+
+def measure_in_turn(
+    pair: Sequence[tuple[Worker, Bench]], call_seconds: float, method: TimingOptions
+) -> tuple[MeasuredSeries, MeasuredSeries] | Failure:
+    """Time calls of two workers in turn (a b, b a, a b, ...).
+
+    The n-th samples of both were taken next to each other. A call may take `call_seconds`. Raises
+    `ToolError` where the GPU is lost meanwhile.
+    """
+    both = [TimedSeries(worker, bench, call_seconds, method) for worker, bench in pair]
+    failure: Failure | None = None
+    for series in both:
+        series.rule = StopRule(_SECONDS, half_width=0.0)
+        failure = failure or series.begin() or series.warm_up(method.warm_up)
+    failure = failure or _take_turns(both)
+    measured = list[MeasuredSeries]()
+    for series in both:
+        ended = failure or series.end()
+        if isinstance(ended, Failure):
+            return placed(ended, call_seconds)
+        measured.append(ended)
+    return measured[0], measured[1]
+
+
+def _take_turns(both: Sequence[TimedSeries]) -> Failure | None:
+    """Give both as many batches: a turn counts where nothing spoiled either."""
+    first, second = both
+    spent, turns = 0.0, 0
+    for series in both:
+        series.taken = 0
+    while len(first.batches) < _LEAST or (spent < _SECONDS and len(first.batches) < _MOST):
+        good: dict[int, TimedBatch] = {}
+        for index in (1, 0) if turns % 2 else (0, 1):
+            batch = both[index].take(both[index].count)
+            if isinstance(batch, Failure):
+                return batch
+            spent += batch.seconds + batch.aside
+            if not both[index].is_spoiled(batch):
+                good[index] = batch
+        turns += 1
+        for index, batch in good.items() if len(good) == len(both) else ():
+            both[index].batches.append(batch)
+    pairs = zip(first.batches, second.batches, strict=True)
+    new = [(one, other) for one, other in pairs if one.is_new and other.is_new]
+    # where new inputs take one of them longer, only those count, of both
+    if new and any(carried_over([(b.each, b.is_new) for b in one.batches]) for one in both):
+        first.batches, second.batches = [one for one, _ in new], [other for _, other in new]
+    return None

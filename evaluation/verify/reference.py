@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.problem.alterations import altered
+from regraph_kg.evaluation.problem.alterations import altered, restore
 from regraph_kg.evaluation.problem.inputs import Inputs, move_by_one_ulp
 from regraph_kg.evaluation.problem.problem import (
     KEPT_TRUTHS_BYTES,
@@ -27,11 +27,10 @@ from regraph_kg.evaluation.problem.problem import (
     shape_text,
 )
 from regraph_kg.evaluation.problem.rows import rows_of
-from regraph_kg.evaluation.problem.sentinels import restore
 from regraph_kg.evaluation.problem.types import Alteration, is_rounded, wide
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.verify import large_outputs
-from regraph_kg.evaluation.verify.diagnose import ExpectedOutput
+from regraph_kg.evaluation.verify.outputs import ExpectedOutput
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs, with_changes
 from regraph_kg.evaluation.verify.tolerance import (
     HALF,
@@ -53,7 +52,7 @@ _ALIKE = ("equal", "extremes")
 _SUMS = " in blocks"
 _DRAWINGS, _OTHER_SEED = 8, 2**32
 """How often a case is drawn where the reference crashes on it, and how far apart the seeds lie."""
-_Keep = Callable[[str, Array], Array | large_outputs.Sampled]
+_Keep = Callable[[str, Array], large_outputs.KeptOutput]
 _KEPT_TRUTH_BYTES, _LARGE_TRUTH_BYTES = KEPT_TRUTHS_BYTES, 2**20
 """Truths of a session beyond these bytes are computed again for each candidate."""
 
@@ -133,7 +132,13 @@ class References:
         """Expected outputs by argument name. Raises `BadInput` where the reference fails."""
         truths = self._truths.pop(case.key, None) or self._drawn(case)
         self._truths[case.key] = truths  # behind those that were asked for longer ago
-        self._make_room()
+        sizes = dict[tuple[object, ...], int]()  # bytes of values and tolerances
+        for key, kept in self._truths.items():
+            parts = [p for t in kept.values() for p in (t.values, t.tolerance, t.at)]
+            sizes[key] = sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
+        for key in list(sizes)[:-1]:  # large ones are forgotten, this one never
+            if sum(sizes.values()) > _KEPT_TRUTH_BYTES and sizes[key] > _LARGE_TRUTH_BYTES:
+                del sizes[key], self._truths[key]
         return truths
 
     def knows(self, case: Case) -> bool:
@@ -147,25 +152,6 @@ class References:
     def retire(self, content: TimedInputs) -> None:
         """Retire its arrays: a diagnosis revealed them."""
         self._contents.retire(content)
-
-    def _make_room(self) -> None:
-        """Forget truths of large arrays, first what was not asked for longest, last never."""
-        sizes = {key: self._nbytes(truths) for key, truths in self._truths.items()}
-        for key in list(sizes)[:-1]:
-            if sum(sizes.values()) <= _KEPT_TRUTH_BYTES:
-                return
-            if sizes[key] > _LARGE_TRUTH_BYTES:
-                del sizes[key], self._truths[key]
-
-    @staticmethod
-    def _nbytes(truths: Mapping[str, ExpectedOutput]) -> int:
-        """Bytes of values and tolerances."""
-        parts = (
-            getattr(truth, part)
-            for truth in truths.values()
-            for part in ("values", "tolerance", "at")
-        )
-        return sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
 
     def run(self, case: Case, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """Outputs of the reference for other inputs at a case's shape."""
@@ -197,11 +183,15 @@ class References:
             self._run.release()
 
     def _computed(self, case: Case) -> dict[str, ExpectedOutput]:
-        problem, fill = self._problem, self._kept(case, self.fill(case))
+        problem, fill = self._problem, self.fill(case)
         at = large_outputs.places(problem, case.sizes, case.seed)
-        keep = partial(_keep, at, case.seed)
+
+        def keep(name: str, output: Array) -> large_outputs.KeptOutput:
+            return large_outputs.kept(output, at.get(name), case.seed)
+
         start = time.perf_counter()
-        values = _columns(self._run.run(case.sizes, fill, keep, stays=True))
+        plain = self._moved(case, fill, None)
+        values = _columns(self._run.run(case.sizes, plain, keep, stays=True))
         took, others = time.perf_counter() - start, self._decided(case, keep)
         deviations = self._deviations(case, values, fill, keep, took, others)
         truths: dict[str, ExpectedOutput] = {}
@@ -224,7 +214,11 @@ class References:
             truths[arg.name] = ExpectedOutput(truth, allowed, others=seen)
             if arg.name in at:
                 sums, moves = (each.get(arg.name + _SUMS) for each in (values, deviations))
-                truths[arg.name] = _sampled(truths[arg.name], at[arg.name], sums, moves, case.seed)
+                blocks = None
+                if sums is not None and moves is not None:
+                    known = large_outputs.Sampled(truth, sums)
+                    blocks = large_outputs.blocks(known, TIMES * moves, allowed, case.seed)
+                truths[arg.name] = replace(truths[arg.name], at=at[arg.name], blocks=blocks)
         self.seconds = time.perf_counter() - start
         if case.sizes == problem.sizes.time:
             self.timed_seconds = self.seconds
@@ -245,15 +239,24 @@ class References:
         """
         elements = sum(arg.elements(case.sizes) for arg in self._problem.inputs)
         runs = self._condition_runs(values, elements)
-        self._require_patience(case, seconds, 1 + runs)
+        # they take as long as the first: said before them, not after minutes
+        if (1 + runs) * seconds > _PATIENCE_SECONDS:
+            raise BadInput(
+                f"problem {self._problem.name}: {REFERENCE} takes {seconds:.3g} s at"
+                f" {shape_text(case.sizes)}, and is run {1 + runs} times: make that shape smaller"
+                " (the serial code should take 0.002 to 2 s at the timing shape)"
+            )
         largest = {name: np.zeros(array.shape) for name, array in values.items()}
         is_many = case.timed and runs > _FEW_CONDITION_RUNS
         if is_many and self._usual.keys() == values.keys():
             runs, largest = _FEW_CONDITION_RUNS, {n: a.copy() for n, a in self._usual.items()}
-        moved = [self._kept(case, self._moved(fill, seed)) for seed in range(runs)]
-        for each in moved:
-            moved_values = _columns(self._run.run(case.sizes, each, keep, stays=True))
-            self._deviate(largest, values, moved_values)
+        for seed in range(runs):
+            moved = self._moved(case, fill, seed)
+            moved_values = _columns(self._run.run(case.sizes, moved, keep, stays=True))
+            for name, array in moved_values.items():
+                with np.errstate(invalid="ignore"):
+                    change = np.abs(wide(array) - values[name])
+                np.fmax(largest[name], change, out=largest[name])
             for name, seen in others.items():
                 known = (values[name], *seen)
                 if not any(np.array_equal(moved_values[name], each) for each in known):
@@ -290,45 +293,18 @@ class References:
         allowed[: head.shape[0]] = near
         return allowed
 
-    def _kept(self, case: Case, fill: Fill) -> Fill:
-        """The same inputs, in which sentinels are what the code spells, whatever moved them."""
-        if case.alteration != "sentinels":
-            return fill
-
-        def filled(views: Mapping[str, Array]) -> None:
-            fill(views)
-            restore(self._problem, self.given(case), views)
-
-        return filled
-
-    def _moved(self, fill: Fill, seed: int) -> Fill:
-        """The same inputs, each by a unit of its precision up or down."""
+    def _moved(self, case: Case, fill: Fill, seed: int | None) -> Fill:
+        """The same inputs, with a seed each by a unit of its precision up or down."""
         floor = 0.0 if self._problem.precision == "fp32" else HALF
 
         def filled(views: Mapping[str, Array]) -> None:
             fill(views)
-            move_by_one_ulp(self._problem, views, seed, floor)
+            if seed is not None:
+                move_by_one_ulp(self._problem, views, seed, floor)
+            if case.alteration == "sentinels":  # what the code spells, whatever moved them
+                restore(self._problem, self.given(case), views)
 
         return filled
-
-    @staticmethod
-    def _deviate(
-        largest: Mapping[str, Array], values: Mapping[str, Array], moved: Mapping[str, Array]
-    ) -> None:
-        """Take one more run into the largest changes."""
-        for name, array in moved.items():
-            with np.errstate(invalid="ignore"):
-                change = np.abs(wide(array) - values[name])
-            np.fmax(largest[name], change, out=largest[name])
-
-    def _require_patience(self, case: Case, seconds: float, runs: int) -> None:
-        """The runs that follow take as long as the first: said before them, not after minutes."""
-        if runs * seconds > _PATIENCE_SECONDS:
-            raise BadInput(
-                f"problem {self._problem.name}: {REFERENCE} takes {seconds:.3g} s at"
-                f" {shape_text(case.sizes)}, and is run {runs} times: make that shape smaller (the"
-                " serial code should take 0.002 to 2 s at the timing shape)"
-            )
 
     def _condition_runs(self, values: Mapping[str, Array], elements: int) -> int:
         """How many runs with moved inputs show what rounding does.
@@ -344,12 +320,6 @@ class References:
         return _FEW_CONDITION_RUNS if few and isinstance(rule, SumRule) else 0
 
 
-def _keep(
-    at: Mapping[str, Array], seed: int, name: str, output: Array
-) -> Array | large_outputs.Sampled:
-    return large_outputs.kept(output, at.get(name), seed)
-
-
 def _columns(outputs: Mapping[str, Array | large_outputs.Sampled]) -> dict[str, Array]:
     """Elements by name; of sampled outputs also the sums of their blocks, if they have any."""
     arrays = dict[str, Array]()
@@ -360,14 +330,3 @@ def _columns(outputs: Mapping[str, Array | large_outputs.Sampled]) -> dict[str, 
         else:
             arrays[name] = output
     return arrays
-
-
-def _sampled(
-    truth: ExpectedOutput, at: Array, sums: Array | None, moves: Array | None, seed: int
-) -> ExpectedOutput:
-    """The truth of a sample; `moves`: by how much moved inputs move the sums of blocks."""
-    if sums is None or moves is None:
-        return replace(truth, at=at)
-    sampled = large_outputs.Sampled(truth.values, sums)
-    blocks = large_outputs.blocks(sampled, TIMES * moves, truth.tolerance, seed)
-    return replace(truth, at=at, blocks=blocks)

@@ -57,7 +57,9 @@ class Contents:
         self._loud: dict[str, Array] = {}
         self._kinds = distributions(problem, 0)
         self.changeable = changeable(problem, 0)
-        self.changed = self._first_changed() if self.changeable else 0
+        self.changed = 0
+        if self.changeable:  # so many that a sample of the outputs may show it
+            self.changed = max(_CHANGED, min(_CHANGED * thinning(problem), min(self.sizes) // 4))
 
     @property
     def sizes(self) -> list[int]:
@@ -127,10 +129,6 @@ class Contents:
         }
         self.write(content, made)
         return made
-
-    def _first_changed(self) -> int:
-        """Count of changes that a sample of the outputs may show."""
-        return max(_CHANGED, min(_CHANGED * thinning(self._problem), min(self.sizes) // 4))
 
     def _largest(self, arg: Argument) -> Array:
         """Some of the largest values: changes all go one way, and show in sums."""

@@ -28,8 +28,6 @@ variants of the serial code are exact on whole numbers (alterations.py), no more
 outputs' scale is allowed, however many terms there are.
 """
 
-from typing import Any
-
 import numpy as np
 
 from regraph_kg.evaluation.problem.inputs import distributions
@@ -141,17 +139,12 @@ def _eps(problem: Problem, arg: Argument) -> float:
 
 def _input_eps(problem: Problem, arg: Argument) -> float:
     """How much, relatively, moved inputs were moved: the coarsest of them."""
+    each = (leaf for given in problem.inputs for leaf in (given.leaves.values() or (given,)))
     coarsest = max(
-        (float(np.finfo(each).eps) for each in _inexact(problem)),
+        (float(np.finfo(leaf.dtype).eps) for leaf in each if leaf.is_inexact),
         default=float(np.finfo(arg.dtype).eps),
     )
     return coarsest if problem.precision == "fp32" else max(coarsest, HALF)
-
-
-def _inexact(problem: Problem) -> list[np.dtype[Any]]:
-    """Types of rounded inputs, and of rounded fields of structs."""
-    each = (leaf for arg in problem.inputs for leaf in (arg.leaves.values() or (arg,)))
-    return [leaf.dtype for leaf in each if leaf.is_inexact]
 
 
 def eps_of_sum(problem: Problem, arg: Argument, terms: int) -> float:

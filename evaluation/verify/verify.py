@@ -6,8 +6,8 @@ times, and once more with a few elements changed in place. Everything is written
 copied after it while the worker stands still, the outputs first of all. Outputs that differ from
 run to run: integers must not; floats may by less than the tolerance, which is flagged.
 
-Not covered here: timed calls, which slot.py checks afterwards; which cases (covering.py); how an
-output is compared and explained (diagnose.py).
+Not covered here: timed calls, which slot.py checks afterwards; which cases (cases.py); how an
+output is compared and explained (outputs.py).
 """
 
 import time
@@ -22,23 +22,19 @@ from regraph_kg.evaluation.problem.problem import Array, Problem, shape_text
 from regraph_kg.evaluation.problem.rows import settled
 from regraph_kg.evaluation.problem.types import bits, is_rounded, wide
 from regraph_kg.evaluation.rules import Defences, Failure
-from regraph_kg.evaluation.verify.covering import check_shapes, plan
-from regraph_kg.evaluation.verify.diagnose import ExpectedOutput
-from regraph_kg.evaluation.verify.outputs import fault, paired
+from regraph_kg.evaluation.verify.outputs import ExpectedOutput, fault, paired
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.worker.handshake import Elapsed
 from regraph_kg.evaluation.worker.shared_memory import POISON, Call, SharedMemory
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
 
-__all__ = ["ReportFlag", "Verification", "check_shapes", "plan"]
-
 ReportFlag = Literal["nondeterministic within tolerance"]
 """What is worth knowing of a candidate that is right."""
 
 POISONS = (POISON, 0x5A)  # NaN or -1; and a finite number
 _REPEATS = 5
-_AFTER_LAST = 1  # cases after those that are repeated (covering.py): the one changed in place
+_AFTER_LAST = 1  # cases after those that are repeated (cases.py): the one changed in place
 _SUSPECT_RUNS = 3  # runs of a case once one was wrong: the third starts as the first did
 _LATE_SECONDS = 0.2
 
@@ -83,12 +79,13 @@ class Verification:
         for index, case in enumerate(cases):
             if case.version and not self.defences.small_changes:
                 continue
-            runs = self._runs(last=index == len(cases) - _AFTER_LAST - 1)
-            result = self._check_case(worker, case, runs)
+            is_last = index == len(cases) - _AFTER_LAST - 1
+            runs = _REPEATS if is_last else len(POISONS)
+            result = self._check_case(worker, case, runs if self.defences.repeats else 1)
             if isinstance(result, Failure):
                 return result
-            outputs[case.key] = result.outputs
-            flags |= result.flags
+            outputs[case.key], more = result
+            flags |= more
         failure = self._insensitive(cases, outputs) if self.defences.sensitivity else None
         return failure or flags
 
@@ -148,12 +145,10 @@ class Verification:
     def _call(self, case: Case) -> Call:
         return self.calls[shape_text(case.sizes), case.aligned][0]
 
-    def _runs(self, last: bool) -> int:
-        if not self.defences.repeats:
-            return 1
-        return _REPEATS if last else len(POISONS)
-
-    def _check_case(self, worker: Worker, case: Case, runs: int) -> "Failure | _Right":
+    def _check_case(
+        self, worker: Worker, case: Case, runs: int
+    ) -> Failure | tuple[dict[str, Array], frozenset[ReportFlag]]:
+        """Outputs of the first run of a case that is right, and what is worth knowing of it."""
         call, truths = self._call(case), self.references.truths(case)
         inputs, where = self._given(case)
         past: list[dict[str, Array]] = []
@@ -169,12 +164,12 @@ class Verification:
             past.append(outputs)
         failure = _verdict(past, wrongs, where)
         if failure or not (self.defences.comparison and _differ(past)):
-            return failure or _Right(past[0], frozenset())
+            return failure or (past[0], frozenset())
         steady = [outputs | paired(self.problem, outputs, truths) for outputs in past]
         unsteady = _unsteady(steady, truths)
         if unsteady:
             return Failure(Outcome.NONDETERMINISTIC, f"{where}: {unsteady}")
-        return _Right(past[0], frozenset(["nondeterministic within tolerance"]))
+        return past[0], frozenset(["nondeterministic within tolerance"])
 
     def _prepare(self, call: Call, inputs: Mapping[str, Array], poison: int) -> None:
         for arg in self.problem.arrays:
@@ -207,9 +202,6 @@ class Verification:
         outputs = {
             arg.name: self.shared.view(call.places[arg.name]).copy() for arg in self.problem.outputs
         }
-        return self._damage(call, inputs, where) or settled(self.problem, outputs)
-
-    def _damage(self, call: Call, inputs: Mapping[str, Array], where: str) -> Failure | None:
         for arg in self.problem.arrays:
             place = call.places[arg.name]
             damage = self.shared.damage(place) if self.defences.guards else None
@@ -218,7 +210,7 @@ class Verification:
             compared = arg.role == "in" and self.defences.input_compare
             if compared and not self.shared.holds(place, inputs[arg.name]):
                 return Failure(Outcome.MUTATED_INPUT, f"{where}: changed input {arg.name}")
-        return None
+        return settled(self.problem, outputs)
 
     def _wrong(
         self, outputs: Mapping[str, Array], truths: Mapping[str, ExpectedOutput], poison: int
@@ -246,14 +238,6 @@ class Verification:
                     f"at shape {shape_text(first.sizes)}: {arg.name} does not depend on the input",
                 )
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class _Right:
-    """Outputs of the first run of a case that was right."""
-
-    outputs: Mapping[str, Array]
-    flags: frozenset[ReportFlag]
 
 
 def _unsteady(runs: list[dict[str, Array]], truths: Mapping[str, ExpectedOutput]) -> str | None:

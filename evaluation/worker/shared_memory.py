@@ -176,46 +176,36 @@ class SharedMemory:
     def __init__(
         self, problem: Problem, calls: Sequence[Call], guards: Sequence[int], nbytes: int
     ) -> None:
-        self.problem = problem
-        row_bytes = 8 * len(problem.slots)
-        sequence_at = _round_up(ctypes.sizeof(Control), 64)
-        parts_at = sequence_at + 4 * MAX_BATCH
-        rows_at = parts_at + PART.itemsize * MAX_BATCH
-        digests_at = rows_at + row_bytes * len(calls)
-        spans_at = digests_at + 8 * MAX_BATCH
-        guards_at = spans_at + SPAN.itemsize * MAX_SPANS
-        sealed_at = _round_up(guards_at + 8 * len(guards), PAGE)
-        sealed = SEALED.itemsize * MAX_SEALED * (problem.metric == "device")
-        self._base = sealed_at + sealed
-        self.nbytes = self._base + nbytes
+        self.problem, self._calls = problem, tuple(calls)
+        word, end, places = np.dtype(np.uint64), ctypes.sizeof(Control), dict[str, slice]()
+        tables = {
+            "sequence": (np.dtype(np.uint32), MAX_BATCH),
+            "parts": (PART, MAX_BATCH),
+            "rows": (word, len(problem.slots) * len(calls)),
+            "digests": (word, MAX_BATCH),
+            "spans": (SPAN, MAX_SPANS),
+            "guards": (word, len(guards)),
+            "sealed": (SEALED, MAX_SEALED * (problem.metric == "device")),
+        }
+        for name, (kind, count) in tables.items():
+            start = _round_up(end, PAGE if name == "sealed" else 64)
+            end = start + count * kind.itemsize
+            places[name] = slice(start, end)
+        self._base, self.nbytes = end, end + nbytes
         self.fd, self._memory = _allocated(self.nbytes, problem.name)
         self.control = Control.from_buffer(self._memory)
         self._bytes = np.frombuffer(self._memory, np.uint8)
-        self.sequence = self._bytes[sequence_at:parts_at].view(np.uint32)
-        self.parts = self._bytes[parts_at:rows_at].view(PART)
-        self.digests = self._bytes[digests_at:spans_at].view(np.uint64)
-        self.spans = self._bytes[spans_at:guards_at].view(SPAN)
-        self.sealed = self._bytes[sealed_at : self._base].view(SEALED)
-        self._head = Control(
-            size=ctypes.sizeof(Control),
-            finished=2**32 - 1,
-            bytes=self.nbytes,
-            sequence_at=sequence_at,
-            parts_at=parts_at,
-            rows_at=rows_at,
-            spans_at=spans_at,
-            guards_at=guards_at,
-            guards=len(guards),
-            sealed_at=sealed_at,
-            digests_at=digests_at,
+        self.sequence, self.parts, self._rows, self.digests, self.spans, around, self.sealed = (
+            self._bytes[places[name]].view(kind) for name, (kind, _) in tables.items()
         )
-        table = self._bytes[guards_at : guards_at + 8 * len(guards)].view(np.uint64)
-        table[:] = np.asarray(guards, np.uint64) + np.uint64(self._base)
-        self._rows = [
-            np.array([self._slot(arg, call) for arg in self.problem.slots], np.uint64).tobytes()
-            for call in calls
-        ]
-        self._calls = tuple(calls)
+        around[:] = np.asarray(guards, np.uint64) + np.uint64(self._base)
+        self._head = Control(
+            **{f"{name}_at": place.start for name, place in places.items()},
+            **{"size": ctypes.sizeof(Control), "finished": 2**32 - 1, "bytes": self.nbytes},
+            guards=len(guards),
+        )
+        each = (self._slot(arg, call) for call in calls for arg in problem.slots)
+        self._known_rows = np.array(list(each), np.uint64)
         self._patterned: set[ArrayPlace] = set()
 
     def reset(self, nonce: int, defences: Defences) -> None:
@@ -227,10 +217,7 @@ class SharedMemory:
         self.control.flags = sum(flag for flag in Flag if getattr(defences, str(flag.name).lower()))
         if not defences.guards:
             self.control.guards = 0
-        at = self._head.rows_at
-        for row in self._rows:
-            self._bytes[at : at + len(row)] = np.frombuffer(row, np.uint8)
-            at += len(row)
+        self._rows[:] = self._known_rows
 
     def view(self, place: ArrayPlace) -> Array:
         """The array at `place`, shared with the worker."""

@@ -22,6 +22,8 @@ _CPU_SECONDS = 600
 _SPINS = "2000"
 """How long a thread of libgomp looks for work before it sleeps: 5 to 100 us, by processor, instead
 of up to 15 ms, in which the judge would wait for a core on which to note the time."""
+_LAYERS = ("sandbox", "landlock", "namespaces", "own_root", "sealed")
+"""Switches of `Defences` that the worker carries out itself."""
 _ALLOWED_ENV = ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
 
 
@@ -65,7 +67,12 @@ class Start:
 
     def process(self, file: int, output: int) -> subprocess.Popen[bytes]:
         """Start it; `file` and the shared memory are all it inherits, `output` is its stdout."""
-        nowhere = _nowhere()
+        # a folder that exists no more: nothing can be made in it, or left
+        path = tempfile.mkdtemp(prefix="regraph-")
+        try:
+            nowhere = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        finally:
+            os.rmdir(path)
         try:
             return subprocess.Popen(
                 self._command(nowhere),
@@ -80,6 +87,9 @@ class Start:
             os.close(nowhere)
 
     def _command(self, nowhere: int) -> list[str]:
+        memory = self.shared.nbytes + self.limits.memory_bytes + self.threads * _THREAD_BYTES
+        # CUDA reserves far more address space than it uses
+        is_limited = self.defences.memory_limit and not self.program.cuda
         orders = {
             "descriptor": self.shared.fd,
             "bytes": self.shared.nbytes,
@@ -87,23 +97,14 @@ class Start:
             "entry": self.program.entry,
             "parent": 0 if self.where.prefix else os.getpid(),
             "directory": nowhere,
-            "memory": self._memory(),
+            "memory": memory if is_limited else 0,
             "cpu_seconds": _CPU_SECONDS * self.threads,
-            "sandbox": self.defences.sandbox,
-            "landlock": self.defences.landlock,
-            "namespaces": self.defences.namespaces,
-            "own_root": self.defences.own_root,
-            "sealed": self.defences.sealed,
+            **{name: getattr(self.defences, name) for name in _LAYERS},
             "cuda": self.program.cuda,
             "tool": bool(self.where.prefix),
             "profiler": str(self.where.profiler or ""),
         }
         return [*self.where.prefix, *confined.command("worker", json.dumps(orders))]
-
-    def _memory(self) -> int:
-        if self.program.cuda or not self.defences.memory_limit:
-            return 0  # CUDA reserves far more address space than it uses
-        return self.shared.nbytes + self.limits.memory_bytes + self.threads * _THREAD_BYTES
 
     def _environment(self) -> Mapping[str, str]:
         gpu = {} if self.where.gpu is None else {"CUDA_VISIBLE_DEVICES": self.where.gpu}
@@ -127,12 +128,3 @@ class Start:
 def passed_on() -> dict[str, str]:
     """Variables of the judge's own environment that its processes get."""
     return {name: os.environ[name] for name in _ALLOWED_ENV if name in os.environ}
-
-
-def _nowhere() -> int:
-    """Descriptor of a folder that exists no more: nothing can be made in it, or left."""
-    path = tempfile.mkdtemp(prefix="regraph-")
-    try:
-        return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    finally:
-        os.rmdir(path)

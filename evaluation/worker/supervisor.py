@@ -31,9 +31,9 @@ from statistics import median
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.problem.problem import RESULT, Array
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
-from regraph_kg.evaluation.worker import last_words, shared_memory
+from regraph_kg.evaluation.worker import shared_memory
 from regraph_kg.evaluation.worker.handshake import NO_STEPS, Elapsed, Operation, sleep, wake
-from regraph_kg.evaluation.worker.process import WorkerProcess
+from regraph_kg.evaluation.worker.process import WorkerProcess, after_call, ended, unloadable
 from regraph_kg.evaluation.worker.sealing import Seal
 from regraph_kg.evaluation.worker.shared_memory import ArrayPlace, SharedMemory
 from regraph_kg.evaluation.worker.spawn import Program, Start, Surroundings
@@ -102,19 +102,19 @@ class Worker:
     @property
     def start(self) -> Failure | None:
         """Load the program's candidate when first asked; a Failure where that fails."""
-        if not self._started:
-            self._started.append(self._load())
-        return self._started[0]
-
-    def _load(self) -> Failure | None:
+        if self._started:
+            return self._started[0]
         self.wait_until_ready()
         self.empty()
         self._shared.control.count = self._process.fill(self._program.candidate)
         result = self._command(Operation.LOAD, self._limits.load_seconds)
         self._process.hand_over()
         if isinstance(result, Failure):
-            return Failure(result.outcome, f"while loading: {result.diagnosis}")
-        return last_words.unloadable(self._shared, self._program.cuda)
+            failed: Failure | None = Failure(result.outcome, f"while loading: {result.diagnosis}")
+        else:
+            failed = unloadable(self._shared, self._program.cuda)
+        self._started.append(failed)
+        return failed
 
     def empty(self) -> float:
         """Seconds of an empty batch, first asked for before a candidate is loaded."""
@@ -288,19 +288,14 @@ class Worker:
             self._standstill.reset()
         else:
             self._standstill.end(ours, timed=operation in _TIMED)
-        failure = self._hold()
-        if failure:
-            return failure
+        if self._defences.freeze and not self._process.has_ended:  # every thread is stopped
+            failure = self._moved(self._standstill.hold()) or self._crowded()
+            if failure:
+                return failure
         if control.status and operation is not Operation.LOAD:
-            return last_words.after_call(control)
+            return after_call(control)
         own = ours if self._believed_exit else control.nanoseconds * 1e-9
         return Elapsed(ours, own, steps=steps)
-
-    def _hold(self) -> Failure | None:
-        """Stop every thread, unless that defence is off."""
-        if not self._defences.freeze or self._process.has_ended:
-            return None
-        return self._moved(self._standstill.hold()) or self._crowded()
 
     def _moved(self, complaint: str) -> Failure | None:
         """A process that does not stand still when it must is ended."""
@@ -386,4 +381,4 @@ class Worker:
         if code == 0 and not self._defences.handshake:
             self._believed_exit = True
             return None
-        return last_words.ended(code, self._process.output(), self._shared)
+        return ended(code, self._process.output(), self._shared)

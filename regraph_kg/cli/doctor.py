@@ -14,8 +14,7 @@ from rich.text import Text
 from regraph_kg.cli.parameters import Json, answered, option
 from regraph_kg.cli.progress import transient
 from regraph_kg.cli.tables import PlainConsole
-from regraph_kg.evaluation.doctor import Check, CheckRow, Found, Scope, checks, rows
-from regraph_kg.evaluation.exploit_check import exploits
+from regraph_kg.evaluation.doctor import Check, CheckRow, Found, Scope, checks, exploits, rows
 from regraph_kg.llm.by_file import batch_status
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.target import Target

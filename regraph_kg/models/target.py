@@ -1,7 +1,7 @@
 """Targets: what candidate code is compiled for. A new one: name and value here, and its compiler.
 
 Files and the graph hold a target's name; whatever else differs between targets is asked of
-`TARGETS`. Not here: how code is compiled (evaluation/compile/targets.py), what runs confined
+`TARGETS`. Not here: how code is compiled (evaluation/machine.py), what runs confined
 (evaluation/confined/), the words of a prompt (search/prompts/).
 """
 

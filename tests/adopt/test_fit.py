@@ -3,7 +3,7 @@
 import pytest
 
 from regraph_kg.adopt.fit import Fitting, axes, rounded
-from regraph_kg.evaluation.problem.expression import size_of
+from regraph_kg.evaluation.problem.declaration import size_of
 
 POINTS = [
     {"m": m, "n": n, "k": k}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.adopt.sizes import _scaled, check_shapes
-from regraph_kg.evaluation.problem.expression import size_of
+from regraph_kg.evaluation.problem.declaration import size_of
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 
 

@@ -12,13 +12,12 @@ from regraph_kg.evaluation import further
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.further import FurtherChecks
-from regraph_kg.evaluation.many_threads import TRAPPING, ManyThreads
 from regraph_kg.evaluation.problem.problem import Problem
-from regraph_kg.evaluation.races import HeldUpThreads
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
-from regraph_kg.evaluation.slots import SessionRules
+from regraph_kg.evaluation.slots import SessionRules, Staffing
+from regraph_kg.evaluation.teams import TRAPPING, Teams
+from regraph_kg.evaluation.verify.cases import secret_shapes
 from regraph_kg.evaluation.verify.reference import Case, References
-from regraph_kg.evaluation.verify.secret_shapes import secret_shapes
 from regraph_kg.evaluation.worker.spawn import Program
 from regraph_kg.models.evaluation import Grade
 
@@ -31,6 +30,10 @@ class Desk:
     compiler: Compiler
     checks: FurtherChecks
     references: References
+
+    @property
+    def teams(self) -> Teams:
+        return Teams(self.checks.staffing, random.Random(1), self.checks.team)
 
     def program(self, code: str, *, perturbed: bool = False) -> Program:
         flags = (*HOST_FLAGS, "-fopenmp")
@@ -48,13 +51,12 @@ class Desk:
         assert isinstance(library, Path), library
         program = self.program(code)
         builds = program, replace(program, candidate=library)
-        many = ManyThreads(self.checks.staffing, random.Random(1))
-        return many.fault(code, builds, ([self.checks.plan.usual], None), grade)
+        return self.teams.many(code, builds, ([self.checks.plan.usual], None), grade)
 
     def races(self, code: str, grade: Grade = "full") -> Failure | None:
         cases = [Case(sizes, 0, 1) for sizes in self.problem.sizes.check]
-        held_up = HeldUpThreads(self.checks.staffing, self.checks.team)
-        return held_up.fault(self.program(code, perturbed=True), cases, self.checks.stood, grade)
+        program = self.program(code, perturbed=True)
+        return self.teams.held_up(program, cases, self.checks.stood, grade)
 
 
 @pytest.fixture
@@ -78,7 +80,7 @@ def desks(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[...
                 Program(harness, Path(str(compiler.host(code, HOST_FLAGS))), problem.entry)
                 for code in (problem.serial_code, *variants)
             ]
-            checks = FurtherChecks(problem, shapes, references, rules, trusted)
+            checks = FurtherChecks(Staffing(problem, references, rules), shapes, trusted)
             yield Desk(problem, compiler, checks, references)
             references.close()
 

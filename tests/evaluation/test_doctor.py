@@ -13,8 +13,18 @@ import pytest
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation import doctor as doctor_module
-from regraph_kg.evaluation.doctor import Check, CheckRow, Found, Scope, checks, rows
-from regraph_kg.evaluation.exploit_check import EXPLOITS, exploits, header, problem_of
+from regraph_kg.evaluation.doctor import (
+    EXPLOITS,
+    Check,
+    CheckRow,
+    Found,
+    Scope,
+    checks,
+    exploits,
+    header,
+    problem_of,
+    rows,
+)
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import Target
 from regraph_kg.settings import Settings

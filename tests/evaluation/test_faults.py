@@ -19,7 +19,7 @@ from regraph_kg.evaluation.compile.toolchain import find_cuda
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu import device
 from regraph_kg.evaluation.gpu.device import find_gpu, silent, turn
-from regraph_kg.evaluation.gpu.health import Health
+from regraph_kg.evaluation.gpu.monitor import Health
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.verify import reference

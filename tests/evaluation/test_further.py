@@ -20,7 +20,7 @@ from regraph_kg.evaluation.problem.problem import (
 )
 from regraph_kg.evaluation.problem.types import Alteration
 from regraph_kg.evaluation.rules import Failure
-from regraph_kg.evaluation.verify.secret_shapes import is_meant, nearly, secret_shapes
+from regraph_kg.evaluation.verify.cases import is_meant, nearly, secret_shapes
 from regraph_kg.models.evaluation import Candidate, Grade, Outcome
 
 from .conftest import problem_named, scale_source

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from regraph_kg.evaluation.problem.problem import Problem
-from regraph_kg.evaluation.races import has_threads
+from regraph_kg.evaluation.teams import has_threads
 from regraph_kg.models.evaluation import Outcome
 
 from .conftest import problem_named, scale_source

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.evaluation.checkup import checkup
-from regraph_kg.evaluation.checkup.checkup import Checker, _mend
+from regraph_kg.evaluation.checkup.checkup import Checker, _mend, mismatch
 from regraph_kg.evaluation.checkup.findings import Checkup, ProblemFinding
-from regraph_kg.evaluation.checkup.signature import mismatch
 from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.evaluate import Judge

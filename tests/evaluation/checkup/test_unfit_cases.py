@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.evaluation.checkup.calibrate import Trials
-from regraph_kg.evaluation.checkup.unfit_cases import crashing, misshapen
+from regraph_kg.evaluation.checkup.unfit import crashing, misshapen
 from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.problem.problem import Problem

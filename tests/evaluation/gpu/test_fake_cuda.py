@@ -24,7 +24,7 @@ from regraph_kg.evaluation.worker.steps import Costs
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 
 from ..conftest import passed, problem_named
-from .test_nvml import ScriptedNvml
+from .test_monitor import ScriptedNvml
 
 pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
 

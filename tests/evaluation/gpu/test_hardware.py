@@ -5,9 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.evaluation.gpu import device, hardware
-from regraph_kg.evaluation.gpu.device import Gpu, machine_facts
-from regraph_kg.evaluation.gpu.hardware import cpu_hardware, gpu_hardware, gpu_sizes
+from regraph_kg.evaluation.gpu import device
+from regraph_kg.evaluation.gpu.device import (
+    Gpu,
+    cpu_hardware,
+    gpu_hardware,
+    gpu_sizes,
+    machine_facts,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +39,7 @@ def test_vectors_and_caches_of_data_are_told_from_the_system(
         for name, text in zip(("level", "type", "size"), facts, strict=True):
             (folder / name).write_text(f"{text}\n")
     (tmp_path / "cpuinfo").write_text("processor: 0\nflags : sse4_2 avx avx2 avx512f\n")
-    monkeypatch.setattr(hardware, "_CPU", tmp_path)
+    monkeypatch.setattr(device, "_CPU", tmp_path)
     monkeypatch.setattr(device, "_CPUINFO", tmp_path / "cpuinfo")
     wanted = "vectors of 512 bits (AVX-512), L1 cache of 48 KiB, L3 cache of 32 MiB"
     assert cpu_hardware().endswith(wanted)
@@ -43,10 +48,10 @@ def test_vectors_and_caches_of_data_are_told_from_the_system(
 def test_what_the_system_does_not_tell_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hardware, "_CPU", tmp_path / "none")
+    monkeypatch.setattr(device, "_CPU", tmp_path / "none")
     monkeypatch.setattr(device, "_CPUINFO", tmp_path / "none")
     assert cpu_hardware() == f"{machine_facts()['cpu']}, {machine_facts()['threads']} threads"
-    monkeypatch.setattr(hardware, "_ASK", "raise SystemExit(1)")
+    monkeypatch.setattr(device, "_ASK", "raise SystemExit(1)")
     known = gpu_hardware(Gpu("NVIDIA H200", "90", "driver", "GPU-secret"))
     assert known == "NVIDIA H200, compute capability 9.0"
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.problem.declaration import Argument, Returned
-from regraph_kg.evaluation.problem.expression import holds
+from regraph_kg.evaluation.problem.declaration import Argument, Returned, holds
 from regraph_kg.evaluation.problem.problem import Problem, load_problem, size_of
 
 from ..conftest import problem_named

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.compile.compile import Compiler
+from regraph_kg.evaluation.compile.compile import Compiler, harness_text
 from regraph_kg.evaluation.compile.toolchain import Cuda, find_gcc
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import Gpu, find_gpu, openmp_device
@@ -230,7 +230,7 @@ def test_this_cpu_is_measured_for_real(tmp_path: Path) -> None:
 
 def test_the_gpus_measuring_code_compiles(tmp_path: Path, toolkit: Cuda) -> None:
     compiler = Compiler(tmp_path, find_gcc(), JudgeLimits())
-    built = compiler.cuda(module._text("peaks.cu"), toolkit, "90")
+    built = compiler.cuda(harness_text("peaks.cu"), toolkit, "90")
     assert isinstance(built, Path), built
 
 

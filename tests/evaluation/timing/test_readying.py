@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from regraph_kg.evaluation.rules import Failure
-from regraph_kg.evaluation.timing.readying import Readying
+from regraph_kg.evaluation.timing.batches import Readying
 from regraph_kg.evaluation.worker.steps import Costs
 from regraph_kg.models.evaluation import Outcome
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from regraph_kg.evaluation.gpu.nvml import GpuMonitor
+from regraph_kg.evaluation.gpu.monitor import GpuMonitor
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.timing import timing
 from regraph_kg.evaluation.timing.stop import StopRule, WarmUp, summarise
@@ -24,7 +24,7 @@ from regraph_kg.evaluation.worker.handshake import Elapsed
 from regraph_kg.evaluation.worker.steps import Costs
 from regraph_kg.models.evaluation import Outcome
 
-from ..gpu.test_nvml import ScriptedNvml, monitor
+from ..gpu.test_monitor import ScriptedNvml, monitor
 
 RULE = StopRule(seconds=0.1, half_width=0.01)
 LATE = Failure(Outcome.TIMED_OUT, "no result after 1 s: killed")

@@ -8,8 +8,7 @@ import pytest
 
 from regraph_kg.evaluation.timing import timing
 from regraph_kg.evaluation.timing.stop import WarmUp
-from regraph_kg.evaluation.timing.timing import MeasuredSeries, TimingOptions
-from regraph_kg.evaluation.timing.turns import measure_in_turn
+from regraph_kg.evaluation.timing.timing import MeasuredSeries, TimingOptions, measure_in_turn
 
 from .test_timing import PacedBench, PacedWorker
 

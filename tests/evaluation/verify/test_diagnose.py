@@ -5,7 +5,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from regraph_kg.evaluation.verify.diagnose import LENGTH, ExpectedOutput, mismatch
 from regraph_kg.evaluation.verify.large_outputs import (
     Sampled,
     blocks,
@@ -13,6 +12,7 @@ from regraph_kg.evaluation.verify.large_outputs import (
     sample,
     sums_of_blocks,
 )
+from regraph_kg.evaluation.verify.outputs import LENGTH, ExpectedOutput, mismatch
 
 from ..conftest import problem_named
 

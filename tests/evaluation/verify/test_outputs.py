@@ -7,8 +7,7 @@ import pytest
 
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.problem.rows import settled
-from regraph_kg.evaluation.verify.diagnose import ExpectedOutput
-from regraph_kg.evaluation.verify.outputs import fault, paired
+from regraph_kg.evaluation.verify.outputs import ExpectedOutput, fault, paired
 
 POISON = 0xFF
 Outputs = dict[str, np.ndarray]

@@ -6,7 +6,7 @@ import pytest
 from regraph_kg.evaluation.problem.declaration import AbsoluteRule, Returned
 from regraph_kg.evaluation.problem.inputs import variant_of
 from regraph_kg.evaluation.problem.problem import ConditionedRule, Problem, SumRule
-from regraph_kg.evaluation.verify.diagnose import ExpectedOutput, mismatch
+from regraph_kg.evaluation.verify.outputs import ExpectedOutput, mismatch
 from regraph_kg.evaluation.verify.tolerance import exact_sum, tolerance
 
 from ..conftest import problem_named

@@ -13,7 +13,7 @@ from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.problem.rewrite import to_double
 from regraph_kg.evaluation.rules import JudgeLimits
-from regraph_kg.evaluation.verify.diagnose import ExpectedOutput, wrong_elements
+from regraph_kg.evaluation.verify.outputs import ExpectedOutput, wrong_elements
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.worker import runner
 from regraph_kg.evaluation.worker.spawn import Program

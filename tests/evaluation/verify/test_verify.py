@@ -22,14 +22,14 @@ from regraph_kg.evaluation.problem.problem import (
 )
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.verify import large_outputs
-from regraph_kg.evaluation.verify.covering import (
+from regraph_kg.evaluation.verify.cases import (
     check_shapes,
     covering,
     plan,
     shape_class,
     unaligned_shape,
 )
-from regraph_kg.evaluation.verify.diagnose import ExpectedOutput
+from regraph_kg.evaluation.verify.outputs import ExpectedOutput
 from regraph_kg.evaluation.verify.reference import References
 from regraph_kg.evaluation.verify.verify import CallTimes, Verification, _unsteady
 from regraph_kg.evaluation.worker.handshake import Elapsed

@@ -199,7 +199,6 @@ def test_what_the_clock_tells_late_is_not_outside() -> None:
     assert still.inside + still.outside == pytest.approx(spent, abs=0.05)
 
 
-@pytest.mark.flaky(reruns=3)  # on a busy machine the threads that work get too little of it
 def test_threads_that_work_on_are_told_from_idle_ones(busy: Busy, still: Standstill) -> None:
     still.hold()
     assert still.idle(0.05) > 0.1

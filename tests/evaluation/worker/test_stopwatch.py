@@ -73,7 +73,6 @@ def obeying(*counts: int) -> Callable[[Control], None]:
     return obey
 
 
-@pytest.mark.flaky(reruns=3)  # a busy machine makes it miss some
 @pytest.mark.parametrize("counts", [(1, 2, 3, 4), (1, 2, 1, 2, 3, 4, 5), (1, 2, 3, 4, 5, 6)])
 def test_a_count_that_goes_back_or_ends_elsewhere_was_moved(
     given: Given, counts: tuple[int, ...]
@@ -83,13 +82,11 @@ def test_a_count_that_goes_back_or_ends_elsewhere_was_moved(
     assert steps is MOVED
 
 
-@pytest.mark.flaky(reruns=3)  # a busy machine makes it miss some
 def test_two_steps_at_a_time_were_not_seen_apart(given: Given) -> None:
     _, steps = given(obeying(1, 2, 4, 5))
     assert steps is NO_STEPS
 
 
-@pytest.mark.flaky(reruns=3)  # a busy machine makes it miss some
 def test_one_that_was_moved_is_told_though_others_were_missed(given: Given) -> None:
     _, steps = given(obeying(1, 3, 2, 5))
     assert steps is MOVED

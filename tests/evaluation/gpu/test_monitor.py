@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import pytest
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.gpu import nvml as readings
+from regraph_kg.evaluation.gpu import monitor as readings
 from regraph_kg.evaluation.gpu.device import find_gpu, silent
-from regraph_kg.evaluation.gpu.nvml import GpuMonitor, GpuState, GpuWatch, open_gpu
+from regraph_kg.evaluation.gpu.monitor import GpuMonitor, GpuState, GpuWatch, open_gpu
 from regraph_kg.evaluation.timing import load
 from regraph_kg.evaluation.timing.load import LoadWatch
 

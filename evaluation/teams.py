@@ -1,13 +1,22 @@
-"""Runs of a build whose threads are held up (perturb.cpp): data races show as wrong outputs.
+"""Runs of code with threads: many of them, and threads that are held up at random (perturb.cpp).
 
-Held up, a wrong output counts, or a crash. A race without consequence accuses nobody, and neither
-does code that takes too long so, nor such as does not compile so.
+Many threads, at a small shape: code that has room for 16 or 64 threads shows here.
+At the full grade also at a large one, where a product of thread and size may leave 32 bits.
+An index beyond an array often does no harm that shows: the array's neighbour is written, or
+nothing. So code with arrays of a fixed length is compiled once more, with traps at such an index.
+Code that goes beyond them with the usual number of threads, too, means it, and is let be.
 
-Not covered: races in what is compiled elsewhere (libraries); those that no delay brings to light.
+Held up, threads show data races as wrong outputs. These count, or a crash: a race without
+consequence accuses nobody, and neither does code that takes too long so, nor such as does not
+compile so.
+
+Not covered: arrays whose length is no number of the source, above 129 threads; races in what is
+compiled elsewhere (libraries); those that no delay brings to light.
 """
 
 import itertools
 import os
+import random
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,12 +24,16 @@ from dataclasses import dataclass, replace
 
 from regraph_kg.evaluation.problem.problem import shape_text
 from regraph_kg.evaluation.rules import Failure
-from regraph_kg.evaluation.staffed import CALL_SECONDS, Staffing
+from regraph_kg.evaluation.slots import CALL_SECONDS, Staffing
 from regraph_kg.evaluation.verify.reference import Case
 from regraph_kg.evaluation.verify.verify import POISONS
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.models.evaluation import Grade, Outcome
 
+_TEAMS = (17, 33, 65, 129)  # one more than the lengths that people give to arrays of parts
+_COUNTED = (Outcome.WRONG_ANSWER, Outcome.NONDETERMINISTIC)
+TRAPPING = ("-fsanitize=bounds", "-fsanitize-undefined-trap-on-error")
+"""Flags of a build that ends itself at an index beyond an array whose length is known."""
 _THREADS = re.compile(r"\bomp\b|thread|async|std::execution|__gnu_parallel")
 _OFTEN_ELEMENTS, _OFTEN = 2**16, 3
 """Cases that are called again and again: at most so large, and so many."""
@@ -37,6 +50,14 @@ _LARGE_SECONDS: Mapping[Grade, float] = {"glance": 0.0, "screening": 0.3, "full"
 """What its calls may take together. The serial code's, which is not slowed down, takes a tenth."""
 
 
+def fixed_lengths(code: str, entry: str) -> frozenset[int]:
+    """Lengths of arrays in a source with threads that fewer than the largest team would fill."""
+    from regraph_kg.cpp.literals import literals  # noqa: PLC0415 (loads a parser)
+
+    lengths = literals(code, entry).lengths if has_threads(code) else frozenset()
+    return frozenset(length for length in lengths if length < max(_TEAMS))
+
+
 def has_threads(code: str) -> bool:
     """Whether a source may run more than one thread."""
     return _THREADS.search(code) is not None
@@ -48,26 +69,69 @@ def with_threads(number: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldUpThreads:
-    """Teams of a build whose threads are held up at random; `team` is a secret size of one."""
+class Teams:
+    """Runs of a candidate by teams of other sizes than usual."""
 
     staffing: Staffing
-    team: int
+    secret: random.Random  # of a screening's large team, another one each time
+    team: int  # a secret size of one
 
-    def fault(
+    def many(
+        self,
+        code: str,
+        builds: tuple[Program, Program | None],
+        cases: tuple[Sequence[Case], Case | None],
+        grade: Grade,
+    ) -> Failure | None:
+        """What a team larger than most machines' own gets wrong.
+
+        Of `builds` the second has traps, of `cases` it is large. Few threads run the build with
+        traps first. The screening runs one team, the likeliest.
+        """
+        program, trapping = builds
+        small, large = cases
+        if program.cuda or not has_threads(code):
+            return None
+        lengths = fixed_lengths(code, program.entry)
+        likely = [team for team in _TEAMS if team - 1 in lengths] or _TEAMS
+        teams = _TEAMS if grade == "full" else [self.secret.choice(likely)]
+        if trapping and self._of_many(trapping, 2, small) is None:
+            program = trapping
+        failures = (self._of_many(program, team, small) for team in teams)
+        failure = next(filter(None, failures), None)
+        if failure or grade != "full" or not large:
+            return failure
+        return self._of_many(builds[0], max(_TEAMS), [large])
+
+    def _of_many(self, program: Program, team: int, cases: Sequence[Case]) -> Failure | None:
+        """A wrong answer, or a signal: without room for its threads a process ends otherwise."""
+        with self.staffing.staffed(program, cases, team) as (worker, check):
+            failure = worker.start or check.each(worker, cases, lambda _: len(POISONS))
+            counts = failure and (
+                failure.outcome in _COUNTED
+                or (failure.outcome is Outcome.CRASHED and worker.was_killed)
+            )
+        if not (failure and counts):
+            return None
+        return replace(failure, diagnosis=f"{with_threads(team)}: {failure.diagnosis}")
+
+    def held_up(
         self, program: Program, cases: Sequence[Case], further: Iterable[Case], grade: Grade
     ) -> Failure | None:
-        """The first wrong output or crash.
+        """The first wrong output or crash of a build whose threads are held up at random.
 
         `cases` are those of a verification, `further` ones are beyond them.
         """
         further = list(further)
         often, large = self._often(cases, further), self._large(further, grade)
-        teams = self._teams(grade)
+        teams = [(3, 3), (5, 5), (4, 2), (1, 1)]  # what OpenMP is set to, and what it gives
+        if grade == "full":
+            others = 2, len(os.sched_getaffinity(0)) + 1, self.team
+            teams = list(dict.fromkeys([*teams, *((team, team) for team in others)]))
         seconds, spare = _RACES_SECONDS[grade] / len(teams), _LARGE_SECONDS[grade]
         for team in teams:
             start, cases = time.monotonic(), [*often, *(large if spare > 0 else [])]
-            failure = self._in_team(program, cases, team, seconds, spare)
+            failure = self._held_up_team(program, cases, team, seconds, spare)
             spare -= max(0.0, time.monotonic() - start - seconds)
             if failure and failure.outcome in (Outcome.NONDETERMINISTIC, Outcome.CRASHED):
                 asked, given = team
@@ -75,13 +139,6 @@ class HeldUpThreads:
                 text = f"{with_threads(given)}, held up at random{fewer}: {failure.diagnosis}"
                 return replace(failure, diagnosis=text)
         return None
-
-    def _teams(self, grade: Grade) -> list[tuple[int, int]]:
-        """Threads that OpenMP is set to, and how many it gives."""
-        more = len(os.sched_getaffinity(0)) + 1
-        teams = [(3, 3), (5, 5), (4, 2), (1, 1)]
-        teams += [(team, team) for team in (2, more, self.team)] if grade == "full" else []
-        return list(dict.fromkeys(teams))
 
     def _large(self, further: Iterable[Case], grade: Grade) -> list[Case]:
         """The largest plain case that costs little enough, if it is beyond the other ones."""
@@ -97,7 +154,7 @@ class HeldUpThreads:
         ]
         return sorted(fits, key=self._elements)[-1:]
 
-    def _in_team(
+    def _held_up_team(
         self,
         program: Program,
         cases: Sequence[Case],
