@@ -16,7 +16,15 @@ from pathlib import Path
 from regraph_kg.adopt.records import PlainStruct
 from regraph_kg.adopt.types import UNNAMED, Element, Passed
 
-_HEADERS = ["<algorithm>", "<cstddef>", "<cstdlib>", "<iterator>", "<type_traits>", "<utility>"]
+_HEADERS = [
+    "<algorithm>",
+    "<cstddef>",
+    "<cstdio>",
+    "<cstdlib>",
+    "<iterator>",
+    "<type_traits>",
+    "<utility>",
+]
 _HEADERS += ["<vector>"]
 """What views, spans and copies need."""
 _FORWARD = "regraph_own"  # what passes on to a function whose name is hidden
@@ -202,8 +210,10 @@ def _copied_back(one: Given, held: str, pointer: str) -> list[str]:
     """What a container holds goes where the entry's parameter points; not more than it has room."""
     sign = ">" if one.counted else "!="
     counts = [f"{counter(one.name)}[0] = {held}.size();"] if one.counted else []
+    said = f"{one.name} is {'longer than' if one.counted else 'not'} {one.length}"
     return [
-        f"if ({held}.size() {sign} std::size_t({one.length})) std::abort();",
+        f"if ({held}.size() {sign} std::size_t({one.length}))",
+        f'    std::fputs("{said}; say how long with --shape", stderr), std::abort();',
         f"std::copy({held}.begin(), {held}.end(), {pointer});",
         *counts,
     ]

@@ -79,6 +79,19 @@ class Adopter:
 
         Raises `BadInput` where the code does not compile, crashes or never ends.
         """
+        try:
+            return self._adopted(draft, name, folder)
+        except OutOfArray as first:
+            for own, other in _alike(draft):
+                shapes = draft.said.shapes | {own: draft.said.shapes[other]}
+                with suppress(BadInput):
+                    made = self._adopted(_saying(draft, shapes=shapes), name, folder)
+                    note = f"{own}: as long as {other}, since it fails with another length"
+                    return replace(made, notes=(note, *made.notes))
+            raise first from None
+
+    def _adopted(self, draft: Draft, name: str, folder: Path) -> Adopted:
+        """The same, with the lengths that the draft has."""
         plain = draft.plain()
         self._notes, self._never = list[str](), list[str]()
         self._tell(f"{name}: compiling the serial code")
@@ -293,6 +306,13 @@ class Adopter:
         if not found.admits:
             return fields
         return fields | added | ({} if found.separates else {"separates": False})
+
+
+def _alike(draft: Draft) -> Iterator[tuple[str, str]]:
+    """Arrays whose lengths nobody saw or said, each with one whose length a person said."""
+    for own in draft.names:
+        if draft.shape(own) == (f"{own}_size",):
+            yield from ((own, other) for other in draft.said.shapes)
 
 
 def _saying(draft: Draft, **said: Any) -> Draft:

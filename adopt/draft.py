@@ -63,9 +63,23 @@ class Draft:
             texts += () if self._said(key) else seen.shape
             texts += [seen.room, *(high for _, high in seen.ranges.values())]
         words = watched.bounds.union(*(re.findall(_WORD, text) for text in texts))
+        # a length that a person gives a value is that number wherever it stands
+        self._renamed = {
+            name: said[0]
+            for name, said in self.said.values.items()
+            if (one := self.read.passed.get(name)) and one.counts and said[0].isdigit()
+        }
+        words -= set(self._renamed)
         sizes = {name: name for name in self.read.passed if name in words}
+        # a length that follows from a shape over other names has no name of its own either
+        known = {*self.read.passed, *(f"{name}_size" for name in self.read.passed)}
+        follow = {
+            own: said
+            for own, said in ((f"{key}_size", said) for key, said in self.said.shapes.items())
+            if own in words and set(re.findall(_WORD, " ".join(said))) <= known - {own}
+        }
+        words -= set(follow)
         own = [name for name in self.read.passed if f"{name}_size" in words - set(sizes)]
-        self._renamed: dict[str, str] = {}
         for name in own:
             if told := self._told(f"{name}_size"):
                 is_only = len(own) == 1 and "n" not in self.read.passed and told.endswith(")")
@@ -79,6 +93,8 @@ class Draft:
             if one and one.form in ("vector", "span") and len(said) == 1 and is_new:
                 sizes[said[0]] = f"{key}.size()"
         unknown = words - set(sizes) - set(self._renamed)
+        sized = {own: [f"({self._sized(text)})" for text in said] for own, said in follow.items()}
+        self._renamed |= {own: "*".join(texts) for own, texts in sized.items()}
         if unknown:
             raise BadInput(
                 f"--shape: no size {', '.join(sorted(unknown))};"

@@ -20,7 +20,8 @@ complex product is bounded by that, not by either part, which cancellation can m
 move in both parts.
 
 A float16 output is rounded when it is stored, and its sum is one of the declared precision: eps in
-a sum is then 2^-23 with precision fp32. No tolerance is below 4 of a type's smallest steps.
+a sum is then 2^-23 with precision fp32. No tolerance is below 4 of a type's smallest steps, nor
+below the smallest normal number of fp32 or fp64.
 
 Precision tf32 moves inputs by 2^-10 and adds K 2^-10 scale to sums; fp16 also puts 2^-10 for eps.
 Sums of products of small integers that no order of adding can round must be exact. Where honest
@@ -71,7 +72,7 @@ def tolerance(
         return rule.absolute
     if not arg.is_inexact:
         return 0.0
-    near = 4 * np.fmax(_eps(problem, arg) * np.abs(truth), np.finfo(arg.dtype).smallest_subnormal)
+    near = np.fmax(4 * _eps(problem, arg) * np.abs(truth), _least(np.finfo(arg.dtype)))
     floor: Array | float = 0.0
     terms = _terms(problem, arg, sizes)
     if terms:
@@ -82,6 +83,12 @@ def tolerance(
         floor = np.fmax(floor, TIMES * np.fmax(deviation, _rms(deviation) / 4))
     widest: Array = np.fmax(near, floor)
     return widest
+
+
+def _least(of: np.finfo[Any]) -> float:
+    """Below it two numbers of a type are alike: honest code may flush subnormal ones to zero."""
+    normal = min(of.smallest_normal, np.finfo(np.float32).smallest_normal)  # fp16 keeps its own
+    return float(max(4 * of.smallest_subnormal, normal))
 
 
 def _terms(problem: Problem, arg: Argument, sizes: Sizes) -> int:

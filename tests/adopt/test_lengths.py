@@ -150,3 +150,26 @@ def test_a_person_names_a_length_that_two_vectors_have() -> None:
     )
     assert draft.sizes["rows"] == "x.size()"
     assert draft.shape("x") == draft.shape("y") == ("rows",)
+
+
+def test_a_length_that_is_given_a_value_is_no_size() -> None:
+    code = "void f(const float* x, float* y, int n, int k) { if (k > 9) k = 9; for (int i = 0;"
+    code += " i < n; ++i) for (int j = 0; j < k; ++j) y[i * k + j] = x[i] * j; }"
+    source = parsed(Path("own.cpp"), code.encode())
+    said = Said(shapes={"y": ("n", "k")}, values={"k": ("4",)})
+    draft = Draft(understand(source, "f"), said)
+    told = {one["name"]: one for one in draft.arguments()}
+    assert (told["k"]["role"], told["k"]["value"], told["y"]["shape"]) == ("in", 4, ["n", "4"])
+    assert list(draft.sizes) == ["n"]
+
+
+def test_a_length_that_is_anothers_follows_the_shape_that_is_said() -> None:
+    draft = of(
+        "void f(const std::vector<float>& x, const std::vector<int>& rows, std::vector<float>& y)"
+        " { for (size_t i = 0; i < x.size(); ++i) y[i] = x[i]; for (size_t r = 0; r < rows.size();"
+        " ++r) y[0] += rows[r]; }",
+        x=("rows_size", "10"),
+    )
+    (rows,) = draft.sizes
+    assert draft.shape("x") == (rows, "10")
+    assert draft.shape("y") == (f"({rows})*(10)",)

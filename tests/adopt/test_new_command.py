@@ -133,6 +133,26 @@ def test_a_bad_call_is_one_line_and_writes_nothing(run: Run, tmp_path: Path) -> 
     assert [path.name for path in tmp_path.iterdir() if path.name != "data"] == ["kept"]
 
 
+@pytest.mark.slow
+def test_a_length_nobody_saw_is_tried_as_the_one_that_is_said(run: Run, tmp_path: Path) -> None:
+    code = Path("benchmarks/strangers/softmax-xent/code.cpp").resolve()
+    function = "nn::SoftmaxCrossEntropy::forward"
+    said = ("--shape", "logits=labels_size,10", "--values", "labels=0..9")
+    made = run("problem", "new", str(code), "--function", function, "--to", "own", *said)
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert "grad: as long as logits" in made.stdout
+
+
+@pytest.mark.slow
+def test_a_result_of_another_length_than_was_said_is_named(run: Run, tmp_path: Path) -> None:
+    code = "std::vector<float> f(const std::vector<float>& x) { return {x.begin() + 1, x.end()}; }"
+    (tmp_path / "own.cpp").write_text(f"#include <vector>\n{code}\n")
+    said = ("--shape", "result=x_size")
+    made = run("problem", "new", "own.cpp", "--function", "f", "--to", "own", *said)
+    assert made.returncode != 0
+    assert "result is not " in made.stderr
+
+
 @pytest.mark.nightly
 def test_a_header_that_is_needed_and_not_here_is_named(run: Run, tmp_path: Path) -> None:
     (tmp_path / "own.cpp").write_text(

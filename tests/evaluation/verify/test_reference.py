@@ -106,6 +106,16 @@ def test_float16_outputs_below_its_normal_numbers_may_be_rounded_to_its_steps() 
     assert mismatch("y", truth.astype(np.float16), allowed, POISON) is None
 
 
+def test_float32_outputs_below_its_normal_numbers_may_be_flushed_to_zero() -> None:
+    problem = problem_named("total")
+    truth = np.array([1e-39, 1e-37])
+    allowed = ExpectedOutput(
+        truth, tolerance(problem, problem.outputs[0], {"n": 1}, truth, 0 * truth)
+    )
+    assert mismatch("y", np.array([0, 1e-37], np.float32), allowed, POISON) is None
+    assert mismatch("y", np.array([1e-39, 0], np.float32), allowed, POISON) is not None
+
+
 def test_a_lone_sum_near_zero_keeps_the_tolerance_of_its_terms() -> None:
     problem = problem_named("total")
     deviation = np.array([2.0**-23 * 1000])
