@@ -29,6 +29,8 @@ variants of the serial code are exact on whole numbers (alterations.py), no more
 outputs' scale is allowed, however many terms there are.
 """
 
+from typing import Any
+
 import numpy as np
 
 from regraph_kg.evaluation.problem.inputs import distributions
@@ -85,7 +87,7 @@ def tolerance(
     return widest
 
 
-def _least(of: np.finfo[Any]) -> float:
+def _least(of: "np.finfo[np.floating[Any]]") -> float:
     """Below it two numbers of a type are alike: honest code may flush subnormal ones to zero."""
     normal = min(of.smallest_normal, np.finfo(np.float32).smallest_normal)  # fp16 keeps its own
     return float(max(4 * of.smallest_subnormal, normal))
