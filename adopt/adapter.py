@@ -27,6 +27,7 @@ _HEADERS = [
 ]
 _HEADERS += ["<vector>"]
 """What views, spans and copies need."""
+MARK = "// what the new code was tested for; everything else does the code below"
 _FORWARD = "regraph_own"  # what passes on to a function whose name is hidden
 _VIEW, _SPAN = (Path(__file__).with_name(name).read_text("utf-8") for name in ("view.h", "span.h"))
 
@@ -180,8 +181,8 @@ def _inward(one: Given) -> tuple[list[str], str, list[str]]:
     if one.passed.by_value:
         return [], f"{held}({pointer}, {pointer} + {one.length})", []
     given = f"({pointer}, {pointer} + {one.length})" if one.reads or not one.counted else ""
-    back = _copied_back(one, f"{name}_copy", pointer) if one.writes else []
-    return [f"{held} {name}_copy{given};"], f"{name}_copy", back
+    back = _copied_back(one, f"{name}_copy_", pointer) if one.writes else []
+    return [f"{held} {name}_copy_{given};"], f"{name}_copy_", back
 
 
 def argument(one: Given) -> str:
@@ -242,14 +243,14 @@ def _kept(result: Given | None, call: str) -> tuple[list[str], list[str]]:
         return [f"{call};"], []
     if result.is_returned:
         kind = result.passed.element.c  # of an enumeration its integer
-        return [f"const auto returned = static_cast<{kind}>({call});"], ["return returned;"]
+        return [f"const auto returned_ = static_cast<{kind}>({call});"], ["return returned_;"]
     form, at = result.passed.form, _user_pointer(result)
     if form == "scalar":
         return [f"{at}[0] = {call};"], []
-    lines = [f"const auto returned = {call};"]
+    lines = [f"const auto returned_ = {call};"]
     if form == "vector":
-        return [*lines, *_copied_back(result, "returned", at)], []
-    return [*lines, f"std::copy(returned.begin(), returned.end(), {at});"], []
+        return [*lines, *_copied_back(result, "returned_", at)], []
+    return [*lines, f"std::copy(returned_.begin(), returned_.end(), {at});"], []
 
 
 def wrapper(plain: Plain, sizes: Mapping[str, str], extents: Mapping[str, str]) -> str:
@@ -291,9 +292,9 @@ def _outward(one: Given, extents: Mapping[str, str]) -> tuple[list[str], str, li
     before = [f"{name}.resize({extents[name]});"] if sets and name in extents else []
     after = [f"{name}.resize({counter(name)});"] if one.counted else []
     if form == "vector" and element.spelled == "bool":  # which has none side by side
-        made = f"std::vector<unsigned char> {name}_bytes({name}.begin(), {name}.end());"
-        back = [f"std::copy({name}_bytes.begin(), {name}_bytes.end(), {name}.begin());"]
-        bools = f"reinterpret_cast<{const}bool*>({name}_bytes.data())"
+        made = f"std::vector<unsigned char> {name}_bytes_({name}.begin(), {name}.end());"
+        back = [f"std::copy({name}_bytes_.begin(), {name}_bytes_.end(), {name}.begin());"]
+        bools = f"reinterpret_cast<{const}bool*>({name}_bytes_.data())"
         return [*before, made], bools, [*back, *after] if one.writes else []
     pointer = {"scalar": f"&{name}", "reference": f"&{name}", "pointer": name}.get(
         form, f"{name}.data()"

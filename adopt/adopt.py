@@ -151,20 +151,15 @@ class Adopter:
         for halved in range(_MOST_HALVED):
             said = replace(draft.said, halved=halved)
             draft = Draft(draft.read, said)
-            fields = problem_fields(draft, plain, name) | {"sizes": _sizes(draft)}
-            if is_quick(_validated(fields, code), self._compiler, self._limits):
+            if is_quick(_problem(draft, plain, name, code), self._compiler, self._limits):
                 break
         return draft
 
     def _tried(self, draft: Draft, plain: Plain, name: str, code: str) -> Draft:
         """With sizes and inputs at which the function works. Raises `BadInput` where none are."""
 
-        def problem_of(draft: Draft) -> Problem:
-            fields = problem_fields(draft, plain, name) | {"sizes": _sizes(draft)}
-            return _validated(fields, code)
-
         def finite(draft: Draft) -> bool:
-            problem = problem_of(draft)
+            problem = _problem(draft, plain, name, code)
             # what a loop counts to may be among them: with small ones it ends at once
             patience = _WHOLE_SECONDS if filling(problem) else PATIENCE_SECONDS
             try:
@@ -176,7 +171,7 @@ class Adopter:
             self._within(draft, problem)
             return is_finite
 
-        whole = filling(problem_of(draft))
+        whole = filling(_problem(draft, plain, name, code))
         try:
             is_finite = finite(draft)
         except BadInput as first:
@@ -352,6 +347,11 @@ def _sizes(draft: Draft) -> dict[str, Any]:
     check = [{**at, **{name: _ROW_LENGTH * at[name] for name in rows}} for at in check]
     sizes: dict[str, Any] = {"check": check, "time": {**check[-1], **draft.said.sizes}}
     return sizes | ({"require": relations(extents)} if relations(extents) else {})
+
+
+def _problem(draft: Draft, plain: Plain, name: str, code: str) -> Problem:
+    """The problem as long as nothing was timed."""
+    return _validated(problem_fields(draft, plain, name) | {"sizes": _sizes(draft)}, code)
 
 
 def _validated(fields: Mapping[str, Any], code: str) -> Problem:

@@ -196,6 +196,14 @@ class Draft:
             raise BadInput(f"--role {name}={role}: {name} is const in {where}")
         return role or self.read.watched.arrays[name].role
 
+    @property
+    def own(self) -> str:
+        """How names begin that the wrapper declares: as none of the function's do."""
+        said, own = self.read.function.source.text(self.read.function.node).lower(), "regraph_"
+        while own in said:
+            own = f"own_{own}"
+        return own
+
     def plain(self) -> Plain:
         """The function and its entry."""
         function = self.read.function

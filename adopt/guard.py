@@ -7,32 +7,27 @@ Not covered: how much a pointer points to, which no code can see: a person must 
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
-from regraph_kg.adopt.adapter import Given, Plain
+from regraph_kg.adopt.adapter import MARK, Given, Plain
 from regraph_kg.adopt.draft import Draft
 from regraph_kg.adopt.sizes import relations
 
 _WORD = re.compile(r"[A-Za-z_]\w*(?:\.size\(\)|\[\w+\])?")
-_LENGTH = "const auto regraph_len = [](long long length) { return length; };"
-_APART = (
-    "const auto regraph_apart = [](const void* b1, const void* e1, const void* b2, const void* e2)"
-    " { return e1 <= b2 || e2 <= b1; };"
-)
+_PARTS = Path(__file__).with_name("guard.h").read_text("utf-8")
 
 
 def guarded(draft: Draft, plain: Plain, call: str) -> str:
     """A block that calls the new code where it may be called; the function's own code follows."""
-    asked = list(dict.fromkeys(_asked(draft, plain)))
-    condition = " &&\n        ".join(asked) or "true"
-    above = "".join(f"    {one}\n" for one in (_LENGTH, _APART) if one.split()[2] in condition)
+    condition = " &&\n        ".join(dict.fromkeys(_asked(draft, plain))) or "true"
+    helpers = _PARTS.replace("regraph_", draft.own).splitlines(keepends=True)
+    above = "".join(line for line in helpers if f"{line.split()[2]}(" in condition)
     inner = "".join(f"        {line}\n" for line in call.splitlines())
     leaves = "" if plain.result else "        return;\n"
-    block = (
-        f"{above}    // what the new code was tested for; everything else does the code below\n"
-        f"    if ({condition}) {{\n{inner}{leaves}    }}\n"
-    )
-    instance = " && ".join(_instance(draft))
-    return f"\n    if constexpr ({instance}) {{\n{block}    }}\n" if instance else f"\n{block}"
+    block = f"{above}    {MARK}\n    if ({condition}) {{\n{inner}{leaves}    }}\n"
+    if instance := " && ".join(_instance(draft)):
+        block = f"    if constexpr ({instance}) {{\n{block}    }}\n"
+    return f"\n{block}"
 
 
 def _instance(draft: Draft) -> Iterator[str]:
@@ -62,30 +57,29 @@ def _asked(draft: Draft, plain: Plain) -> Iterator[str]:
             # a longer one will do where the function asks for nothing but its elements
             body = draft.read.function.source.text(draft.read.function.body)
             sign = "==" if re.search(rf"\b{one.name}\b(?!\s*\[)", body) else ">="
-            yield f"regraph_len({one.name}.size()) {sign} {_wide(draft, draft.length(one.name))}"
-    for place, one in enumerate(given):
-        for other in given[place + 1 :]:
+            long = _wide(draft, draft.length(one.name))
+            yield f"{draft.own}len({one.name}.size()) {sign} {long}"
+    placed = [one for one in given if not one.passed.by_value]
+    for place, one in enumerate(placed):
+        for other in placed[place + 1 :]:
             if one.writes or other.writes:
                 yield from _apart(draft, one, other)
 
 
 def _apart(draft: Draft, one: Given, other: Given) -> Iterator[str]:
-    """That two arrays do not overlap, where they could."""
+    """That two arrays do not overlap, where they could: bytes may lie under two types."""
     pair = one.passed, other.passed
-    if {o.form for o in pair} == {"vector"} and len({o.element.spelled for o in pair}) == 1:
-        yield f"&{one.name} != &{other.name}"
-    elif len({o.element.type for o in pair}) == 1 and all(map(_has_place, (one, other))):
+    if {o.form for o in pair} == {"vector"}:
+        if len({o.element.spelled for o in pair}) == 1:
+            yield f"&{one.name} != &{other.name}"
+    elif not any(o.form == "vector" and o.element.type == "bool" for o in pair):
         ends = (f"{at}, {at} + {long}" for at, long in (_placed(draft, o) for o in (one, other)))
-        yield f"regraph_apart({', '.join(ends)})"
-
-
-def _has_place(one: Given) -> bool:
-    return one.lies or one.passed.form in ("reference", "scalar")
+        yield f"{draft.own}apart({', '.join(ends)})"
 
 
 def _placed(draft: Draft, one: Given) -> tuple[str, str]:
     """Where an array begins, and how many elements it has, in C++."""
-    if not one.lies:  # a reference to a number
+    if not one.lies:  # a reference to a number, or to a whole array
         return f"&{one.name}", "1"
     if one.holds:
         return f"{one.name}.data()", f"{one.name}.size()"
@@ -94,4 +88,4 @@ def _placed(draft: Draft, one: Given) -> tuple[str, str]:
 
 def _wide(draft: Draft, text: str) -> str:
     """An expression over sizes as C++ over the user's parameters that does not overflow."""
-    return _WORD.sub(lambda word: f"regraph_len({word[0]})", draft.wrapped(text))
+    return _WORD.sub(lambda word: f"{draft.own}len({word[0]})", draft.wrapped(text))

@@ -5,11 +5,13 @@ Not covered: state behind pointers of global objects.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tree_sitter import Node
 
-from regraph_kg.cpp.functions import CLASSES, CodeFile, Function
+from regraph_kg.adopt.adapter import MARK
+from regraph_kg.cpp.functions import CodeFile, Function, names_of
+from regraph_kg.cpp.reached import Reached
 from regraph_kg.cpp.slice import Slice
 from regraph_kg.cpp.syntax import walk
 from regraph_kg.errors import BadInput
@@ -25,6 +27,7 @@ _DOES = {
     "reads its environment": "getenv setenv",
 }
 _SPEAKS = {name: does for does, names in _DOES.items() for name in names.split()}
+_LEADING = {"pointer_declarator", "reference_declarator"}  # to what may change elsewhere
 _UNDEFINED = re.compile(r"undefined reference to '(.*)'")
 
 
@@ -63,8 +66,15 @@ def refuse(function: Function, part: Slice) -> None:
     if function.method_of is not None and not is_static:  # there is no object to call it on
         why = f"{function.qualified} is called on an object; make it static, and pass what it reads"
         raise _refused(source, node, why)
-    for one in _reachable(function, [one for one in part.reached if one.name != "main"]):
-        _writes_globals(one)
+    known = {one.name: one for one in part.reached if one.name != "main"}
+    reached = Reached(source.tree.root_node, {name: one.node for name, one in known.items()})
+    shared = _changing(source, reached)
+    for node in (node for node in source.outline if node.type == "function_definition"):
+        if source.text(node).replace("\r\n", "\n") in part.text:  # operators, too
+            head = source.text(node.child_by_field_name("declarator") or node)
+            _keeps_no_state(source, node, head.partition("(")[0].lstrip("*& "), shared)
+    names = reached.of(function.name)
+    for one in (one for one in part.reached if one.name in names):
         own = {one.source.text(n) for p in one.parameters for n in walk(p) if not n.child_count}
         for node in walk(one.body):
             is_name = node.type in ("identifier", "type_identifier")
@@ -84,62 +94,47 @@ def _refused(source: CodeFile, node: Node, why: str) -> BadInput:
     return BadInput(f"{source.path}, line {source.line(node)}: {why}")
 
 
-def _reachable(function: Function, known: list[Function]) -> list[Function]:
-    """The function and those that it calls, by name."""
-    by_name: dict[str, list[Function]] = {}
-    for one in known:
-        by_name.setdefault(one.name, []).append(one)
-    found, waiting = [function], [function]
-    while waiting:
-        caller = waiting.pop()
-        calls = (node for node in walk(caller.body) if node.type == "call_expression")
-        named = (node.child_by_field_name("function") for node in calls)
-        names = {caller.source.text(node).split("<")[0].split("::")[-1] for node in named if node}
-        for one in (one for name in names for one in by_name.get(name, [])):
-            if all(one.node.start_byte != other.node.start_byte for other in found):
-                found.append(one)
-                waiting.append(one)
-    return found
+def _keeps_no_state(
+    source: CodeFile, function: Node, called: str, shared: Mapping[str, str]
+) -> None:
+    """Raise `BadInput` where it keeps or uses what may change, or calls an answer already."""
+    own = set[str]()
+    if MARK in source.text(function):
+        why = "calls an answer already; take that back first (regraph apply RUN --undo)"
+        raise _refused(source, function, f"{called} {why}")
+    for node in walk(function):
+        words = {source.text(child) for child in node.children}
+        is_kept = node.type == "declaration" and {"static", "thread_local"} & words
+        if is_kept and not {"const", "constexpr"} & words:
+            raise _refused(source, node, f"{called} keeps a static variable between calls")
+        for declarator in node.children_by_field_name("declarator"):
+            if node.type.endswith(("declaration", "loop")):
+                own |= {source.text(name) for name in names_of(declarator)}
+    for node in walk(function):
+        name, above = source.text(node) if node.type == "identifier" else "", node.parent
+        is_scoped = above is not None and above.type == "qualified_identifier"
+        if name in shared and (is_scoped or name not in own):
+            why = f"{called} uses {shared[name]}, which is global and may change"
+            raise _refused(source, node, f"{why}: pass it, or make it constexpr or const")
 
 
-def _writes_globals(function: Function) -> None:
-    """Variables outside functions, and static ones in them, must not be written."""
-    source = function.source
-    own = {source.text(n) for p in function.parameters for n in walk(p) if n.type == "identifier"}
-    for node in walk(function.body):
-        if node.type == "declaration":
-            kept = any(source.text(child) in ("static", "thread_local") for child in node.children)
-            fixed = any(source.text(child) in ("const", "constexpr") for child in node.children)
-            if kept and not fixed:
-                raise _refused(
-                    source, node, f"{function.qualified} keeps a static variable between calls"
-                )
-            if not kept:
-                own |= {source.text(n) for n in walk(node) if n.type == "identifier"}
-    shared = _globals(source) - own
-    for node in walk(function.body):
-        side = {"assignment_expression": "left", "update_expression": "argument"}.get(node.type)
-        target = node.child_by_field_name(side) if side else None
-        while target is not None and target.type in ("subscript_expression", "field_expression"):
-            target = target.child_by_field_name("argument")
-        if target is not None and source.text(target) in shared:
-            raise _refused(
-                source,
-                node,
-                f"{function.qualified} writes {source.text(target)}, which is global; pass it",
-            )
-
-
-def _globals(source: CodeFile) -> set[str]:
-    """Variables of file or namespace scope."""
-    found, waiting = set[str](), [source.tree.root_node]
-    while waiting:
-        node = waiting.pop()
-        if node.type == "declaration":
-            for declarator in node.children_by_field_name("declarator"):
-                names = [n for n in walk(declarator) if n.type == "identifier"]
-                if names and not any(n.type == "function_declarator" for n in walk(declarator)):
-                    found.add(source.text(names[0]))
-        elif node.type not in {"function_definition", *CLASSES}:
-            waiting.extend(node.named_children)
-    return found
+def _changing(source: CodeFile, reached: Reached) -> dict[str, str]:
+    """Variables outside of functions that may change, by their names and those of macros."""
+    found = dict[str, str]()
+    for node in source.outline:
+        words = {source.text(child) for child in node.children}
+        is_member = node.type == "field_declaration" and "static" in words
+        if not (is_member or node.type == "declaration") or {"constexpr", "extern"} & words:
+            continue
+        for declarator in node.children_by_field_name("declarator"):
+            kinds, value = set[str](), declarator.child_by_field_name("value")
+            name = at = next(iter(names_of(declarator)), None)
+            while at is not None and at.id != node.id:
+                kinds.add(at.type)
+                at = at.parent
+            is_function = "function_declarator" in kinds and "parenthesized_declarator" not in kinds
+            is_function = is_function or (value is not None and value.type == "lambda_expression")
+            if name and not (is_function or ("const" in words and not kinds & _LEADING)):
+                found[source.text(name)] = source.text(name)
+    macros = ((m, w) for m in reached.macros for w in reached.words_of(m) if w in found)
+    return dict(macros) | found

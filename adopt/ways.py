@@ -16,14 +16,7 @@ from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import CodeFile, parsed
 from regraph_kg.cpp.syntax import LOOPS, walk
 
-HEADER = """#pragma once
-#include <cstdio>
-inline bool regraph_way(int number, bool way) {
-  static bool seen[%d][2];
-  if (!seen[number][way]) std::fprintf(stderr, "way %%d %%d\\n", number, way);
-  return seen[number][way] = true, way;
-}
-"""
+_HEADER = Path(__file__).with_name("ways.h").read_text("utf-8")
 _WAY = re.compile(r"^way (\d+) ([01])$", re.MULTILINE)
 _LENGTH = re.compile(r"\b\w+\s*\.\s*(?:size\s*\(\s*\)|empty\s*\(\s*\))")
 _ASKING = {"if_statement", "conditional_expression", *LOOPS}
@@ -46,7 +39,7 @@ class Ways:
         source = parsed(Path("serial.cpp"), code.encode())
         self._source, self._sizes = source, {*sizes, "std", "size_t"}
         self._asked = list(_conditions(source))
-        self.header = HEADER % max(len(self._asked), 1)
+        self.header = f"#define REGRAPH_CONDITIONS {max(len(self._asked), 1)}\n{_HEADER}"
         edits = Edits()
         for number, (_, node) in enumerate(self._asked):
             edits.insert(node.start_byte, f"regraph_way({number}, bool(")

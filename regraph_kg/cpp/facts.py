@@ -89,12 +89,6 @@ class Facts(Frozen):
         """The kernel that does most, the first of equally deep ones; None for no kernel."""
         return max(self.kernels, key=self._depth, default=None)
 
-    @property
-    def main_launches(self) -> list[LaunchFacts]:
-        """The launches of that kernel; all launches where none names it."""
-        name = self.main_kernel.name if self.main_kernel is not None else None
-        return [launch for launch in self.launches if launch.kernel == name] or [*self.launches]
-
     def _depth(self, kernel: KernelFacts) -> int:
         """Number of nested ranges of unknown length: a kernel's loops, and its threads."""
         loops = [loop for loop in self.loops if loop.function in (kernel.name, *kernel.reached)]

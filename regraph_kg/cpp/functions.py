@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tree_sitter import Node, Tree
 
-from regraph_kg.cpp.syntax import parse, walk
+from regraph_kg.cpp.syntax import parse
 from regraph_kg.errors import BadInput
 
 MOST_BYTES = 16 * 2**20
@@ -117,7 +117,9 @@ class Function:
         if self.outer.type != "template_declaration" or listed is None:
             return []
         return [
-            self.source.text(names[-1]) for node in listed.named_children if (names := _names(node))
+            self.source.text(names[-1])
+            for node in listed.named_children
+            if (names := names_of(node))
         ]
 
     @property
@@ -267,20 +269,6 @@ def choose(source: CodeFile, text: str) -> Function:
     raise BadInput(f"{source.path}: no function {text!r}; {there}")
 
 
-def alone(source: CodeFile, text: str) -> str:
-    """The file without the functions that the one of `--function` does not reach by their names."""
-    others, reached = functions(source), [choose(source, text)]
-    others = [one for one in others if one.node != reached[0].node]
-    for one in reached:  # which grows
-        called = {source.text(node) for node in walk(one.body) if "identifier" in node.type}
-        reached += [other for other in others if other.name in called]
-        others = [other for other in others if other.name not in called]
-    content = bytearray(source.content)
-    for other in sorted(others, key=lambda one: -one.outer.start_byte):
-        del content[other.outer.start_byte : other.outer.end_byte]
-    return content.decode()
-
-
 def split(text: str) -> list[str]:
     """Parts between commas that stand in no brackets."""
     parts, depth = [""], 0
@@ -295,13 +283,13 @@ def split(text: str) -> list[str]:
 
 def declared_name(source: CodeFile, node: Node) -> str:
     """Name that a declarator declares; "" where there is none."""
-    names = _names(node.child_by_field_name("declarator"))
+    names = names_of(node.child_by_field_name("declarator"))
     return source.text(names[0]) if names else ""
 
 
 def parameter_type(source: CodeFile, node: Node) -> str:
     """A parameter's type as text, its name and default value left out."""
-    names = _names(node.child_by_field_name("declarator"))
+    names = names_of(node.child_by_field_name("declarator"))
     value = node.child_by_field_name("default_value")
     end = value.start_byte if value else node.end_byte
     hole = (names[0].start_byte, names[0].end_byte) if names else (end, end)
@@ -315,7 +303,7 @@ def _plain(text: str) -> str:
     return bare.replace(",", ", ")
 
 
-def _names(node: Node | None) -> list[Node]:
+def names_of(node: Node | None) -> list[Node]:
     """The names in a declarator, without array bounds; a template parameter's own is the last."""
     if node is None:
         return []
@@ -323,8 +311,8 @@ def _names(node: Node | None) -> list[Node]:
         return [node]
     inner = node.child_by_field_name("declarator")
     if inner is not None:
-        return _names(inner)
-    return [name for child in node.named_children for name in _names(child)]
+        return names_of(inner)
+    return [name for child in node.named_children for name in names_of(child)]
 
 
 def _function_declarator(node: Node) -> Node | None:

@@ -170,7 +170,8 @@ def _named(declarator: Node) -> Node | None:
     node: Node | None = declarator
     while node is not None and node.type not in _NAMED:
         inner = node.child_by_field_name("declarator")
-        named = [child for child in node.named_children if child.type.endswith("declarator")]
+        kinds = ("declarator", "identifier")
+        named = [child for child in node.named_children if child.type.endswith(kinds)]
         node = inner or next(iter(named), None)
     return node
 

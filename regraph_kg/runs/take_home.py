@@ -5,13 +5,16 @@ file of its own beside it; without one the answer is a file. Nothing here runs a
 Not covered: the build of the user's project.
 """
 
+import hashlib
 import re
 import textwrap
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 from regraph_kg import locks, report
+from regraph_kg.cpp.functions import functions, parsed
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.home import Home
 from regraph_kg.evaluation.problem.problem import Problem, ProjectProblem
@@ -63,8 +66,9 @@ def brought_home(answer: RunAnswer, problem: Problem, home: Home, folder: Path) 
         why = "is no longer there" if content is None else "has changed since its problem was made"
         raise BadInput(f"{path}: {why}; make the problem anew (regraph problem new), or --to FILE")
     comment = answer_comment(answer, problem, home)
+    code, home = _renamed(answer.code, home, path)
     file = _answer_file(path, home.entry, TARGETS[answer.run.header.target].suffix)
-    text = f"{comment}\n{_in_namespace(answer.code, home.entry)}"
+    text = f"{comment}\n{_in_namespace(code, home.entry)}"
     return [
         HomeChange(path, content, _with_call(content, home, file.name)),
         HomeChange(file, _ours(file), text.encode()),
@@ -161,6 +165,21 @@ def _with_call(content: bytes, home: Home, file: str) -> bytes:
         declared, wrapper = (text.replace(b"\n", b"\r\n") for text in (declared, wrapper))
     place, (start, end) = home.declare_at, home.replace
     return content[:place] + declared + content[place:start] + wrapper + content[end:]
+
+
+def _renamed(code: str, home: Home, path: Path) -> tuple[str, Home]:
+    """With names of C linkage that are this file's own."""
+    nodes = [(one.name, one.outer.parent) for one in functions(parsed(path, code.encode()))]
+    linked = [
+        n
+        for n, node in nodes
+        if node and "linkage_specification" in (node.type, node.parent and node.parent.type)
+    ]
+    mark = hashlib.sha256(f"{path.resolve()} {home.function}".encode()).hexdigest()[:8]
+    words = "|".join({home.entry, *linked})
+    name = partial(re.compile(rf"(?<!\.)(?<!->)\b({words})\b").sub, rf"\1_{mark}")
+    texts = {field: name(getattr(home, field)) for field in ("entry", "declaration", "wrapper")}
+    return name(code), home.model_copy(update=texts)
 
 
 def _in_namespace(code: str, entry: str) -> str:

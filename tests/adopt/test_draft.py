@@ -58,7 +58,7 @@ def test_roles_and_shapes_come_from_the_body(function: str, expected: dict[str, 
     ("function", "why"),
     [
         ("says", r"line 102: says prints \(printf\)"),
-        ("counts", "line 105: counts writes calls, which is global"),
+        ("counts", "line 105: counts uses calls, which is global and may change"),
         ("rows_apart", "line 108: rows: a pointer to pointers"),
         ("nested", r"line 109: rows: std::vector of std::vector<float>"),
         ("twice", r"'twice\(float\*, int\)' \(line 110\).*'twice\(double\*, int\)' \(line 111\)"),

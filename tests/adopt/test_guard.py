@@ -23,6 +23,15 @@ BINS = """void f(const std::vector<double>& value, std::vector<double>& bins) {
 }
 """
 PAIR = "void f(const std::vector<int>& x, std::vector<int>& y) {"
+TYPES = """void f(const float* x, int* y, int n) {
+    for (int i = 0; i < n; ++i) y[i] = int(x[i]) + 1;
+}"""
+FOUR = """void f(const float* x, float (&y)[4], int n) {
+    for (int i = 0; i < n; ++i) y[i % 4] += x[i];
+}"""
+NAMED = """void f(const float* regraph_len, float* regraph_apart, int n) {
+    for (int i = 0; i < n; ++i) regraph_apart[i] = regraph_len[i] + 1;
+}"""
 SHIFT = "void f(const float* x, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = x[i] + 1; }"
 
 
@@ -105,6 +114,11 @@ WIDE = """template <class T, int by> void f(const T* x, T* y, int n) {
         # what is written lies one element beside what is read: the user's own loop is a scan
         (SHIFT, "f", f"float y[4] = {{1}}; f(y, y + 1, 3); {SHOWN}", "2\n"),
         (SHIFT, "f", f"float y[2] = {{1, 2}}; f(nullptr, nullptr, 0); {SHOWN}", "2\n"),
+        (TYPES, "f", f"float x[3] = {{1, 2, 3}}; int y[3]; f(x, y, 3); {SHOWN}", "new\n3\n"),
+        (TYPES, "f", "float x[3] = {}; f(x, reinterpret_cast<int*>(x), 3);", ""),
+        (FOUR, "f", f"float x[2] = {{1, 2}}, y[4] = {{}}; f(x, y, 2); {SHOWN}", "new\n2\n"),
+        (FOUR, "f", f"float y[4] = {{1, 2}}; f(y + 1, y, 2); {SHOWN}", "2\n"),
+        (NAMED, "f", f"float x[2] = {{1, 2}}, y[2]; f(x, y, 2); {SHOWN}", "new\n3\n"),
         (GROWS, "f", f"std::vector<int> x{{1, 2}}, y(2); f(x, y); {SHOWN}", "new\n3\n"),
         # a reference to a number may be an element of what is written, or read
         (SCALED, "f", f"std::vector<int> y{{2, 3}}; int by = 2; f(y, by); {SHOWN}", "new\n6\n"),
