@@ -1,4 +1,4 @@
-"""The tokens of C++ and CUDA code, which different spellings of one program share; likeness.
+"""The tokens of C++ and CUDA code, which different spellings of one program share.
 
 Not here: names, macros and meaning. A program with other names is another program, and two ways to
 write one computation may have little in common.
@@ -112,20 +112,3 @@ def _directive(text: str) -> list[str]:
         arguments = line[line.index(name) + 1 :]
         arguments = arguments[1:] if arguments[:1] == [""] else arguments
     return [f"#{name}", *arguments]
-
-
-def likeness(first: str, second: str) -> float:
-    """Likeness of two codes, 0 to 1: Dice's coefficient of their runs of three tokens.
-
-    Blanks and comments do not count. Names count, since the same form may be other code.
-    """
-    if first == second:
-        return 1.0
-    left, right = _runs(first), _runs(second)
-    return 2 * len(left & right) / max(1, len(left) + len(right))
-
-
-@lru_cache(maxsize=512)
-def _runs(code: str) -> frozenset[tuple[str, str, str]]:
-    tokens = normalized(code).split()
-    return frozenset(zip(tokens, tokens[1:], tokens[2:], strict=False))
