@@ -201,7 +201,7 @@ def test_an_exploit_that_does_its_harm_is_red_though_its_outcome_is_right(
     wasted = "{ for (volatile int spin = 0; spin < 40 * n; spin = spin + 1);"
     right.write_text(text.replace("{", wasted, 1))
     with exploits(Scope(cache, "openmp"), folder) as played:
-        _, caught, missed, _ = rows(played)
+        caught, missed, _ = rows(played)
     assert (caught.state, caught.found, caught.expected) == ("green", "passed", "passed, not slow")
     assert (missed.state, missed.found, missed.expected) == (
         "red",
