@@ -1,8 +1,9 @@
 // Algorithms of the standard library as the loops that they are, for one thread of a device.
 //
 // Each has its name behind `std_`: a device's own `max` is another with NaN, and of other types.
-// What may be done in any order is done in that of libstdc++, for equal rounding.
-// Not covered: sorting, searching in sorted ranges, policies, and iterators that are no pointers.
+// What may be done in any order is done in that of libstdc++, for equal rounding. Names with `_by_cub`
+// are for the host, over the device's memory.
+// Not covered: searching in sorted ranges, policies, and iterators that are no pointers.
 
 //: max
 template <class T>
@@ -81,6 +82,16 @@ __device__ void std_inclusive_scan(In first, In last, T* out, Op op) {
 template <class In, class T, class Op, class U>
 __device__ void std_inclusive_scan(In first, In last, T* out, Op op, U sum) {
     for (; first != last; ++first) *out++ = sum = op(sum, *first);
+}
+
+//: exclusive_scan
+template <class In, class T, class U>
+__device__ void std_exclusive_scan(In first, In last, T* out, U sum) {
+    for (; first != last; ++first) {
+        const U next = sum + *first;
+        *out++ = sum;
+        sum = next;
+    }
 }
 
 //: partial_sum
@@ -220,4 +231,246 @@ __device__ void combine(T* place, T value, Op op) {  // with values of other thr
         if (now == seen) return;
         seen = now;
     }
+}
+
+//: less
+template <class T = void>
+struct std_less {
+    template <class A>
+    __host__ __device__ bool operator()(const A& a, const A& b) const { return a < b; }
+};
+
+//: greater
+template <class T = void>
+struct std_greater {
+    template <class A>
+    __host__ __device__ bool operator()(const A& a, const A& b) const { return b < a; }
+};
+
+//: stable_sort
+template <class T, class Less>
+__device__ void std_stable_sort(T* first, T* last, Less less) {  // for few elements
+    for (T* at = first; at < last; ++at) {
+        const T kept = *at;
+        T* to = at;
+        for (; to > first && less(kept, to[-1]); --to) *to = to[-1];
+        *to = kept;
+    }
+}
+template <class T>
+__device__ void std_stable_sort(T* first, T* last) {
+    std_stable_sort(first, last, [](const T& a, const T& b) { return a < b; });
+}
+
+//: sort
+template <class T, class Less>
+__device__ void std_sort(T* first, T* last, Less less) {  // for few elements
+    for (T* at = first; at < last; ++at) {
+        const T kept = *at;
+        T* to = at;
+        for (; to > first && less(kept, to[-1]); --to) *to = to[-1];
+        *to = kept;
+    }
+}
+template <class T>
+__device__ void std_sort(T* first, T* last) {
+    std_sort(first, last, [](const T& a, const T& b) { return a < b; });
+}
+
+//: sum_by_cub
+template <class T>
+struct sum_by_cub {
+    __host__ __device__ T operator()(T a, T b) const { return a + b; }
+};
+
+//: greatest_by_cub
+template <class T>
+struct greatest_by_cub {
+    __host__ __device__ T operator()(T a, T b) const { return a < b ? b : a; }
+};
+
+//: least_by_cub
+template <class T>
+struct least_by_cub {
+    __host__ __device__ T operator()(T a, T b) const { return b < a ? b : a; }
+};
+
+//: scan_by_cub
+// out[i]: what all elements up to the i-th combine to. `out` may be `first`.
+template <class T, class Out, class Op>
+void scan_by_cub(const T* first, const T* last, Out* out, Op op) {
+    void* room = nullptr;
+    size_t bytes = 0;
+    const long long count = last - first;
+    cub::DeviceScan::InclusiveScan(room, bytes, first, out, op, count);
+    cudaMalloc(&room, bytes);
+    cub::DeviceScan::InclusiveScan(room, bytes, first, out, op, count);
+    cudaFree(room);
+}
+
+//: partial_sum_by_cub
+template <class T, class Out>
+void partial_sum_by_cub(const T* first, const T* last, Out* out) {
+    if (first != last) scan_by_cub(first, last, out, sum_by_cub<T>());
+}
+
+//: inclusive_scan_by_cub
+template <class T, class Out>
+void inclusive_scan_by_cub(const T* first, const T* last, Out* out) {
+    if (first != last) scan_by_cub(first, last, out, sum_by_cub<T>());
+}
+
+//: exclusive_scan_by_cub
+template <class T, class Out, class U>
+void exclusive_scan_by_cub(const T* first, const T* last, Out* out, U before) {
+    if (first == last) return;
+    void* room = nullptr;
+    size_t bytes = 0;
+    const long long count = last - first;
+    cub::DeviceScan::ExclusiveScan(room, bytes, first, out, sum_by_cub<U>(), before, count);
+    cudaMalloc(&room, bytes);
+    cub::DeviceScan::ExclusiveScan(room, bytes, first, out, sum_by_cub<U>(), before, count);
+    cudaFree(room);
+}
+
+//: reduced_by_cub
+template <class T, class U, class Op>
+U reduced_by_cub(const T* first, const T* last, Op op, U before) {
+    void* room = nullptr;
+    size_t bytes = 0;
+    U *there, all;
+    const long long count = last - first;
+    cudaMalloc(&there, sizeof(U));
+    cub::DeviceReduce::Reduce(room, bytes, first, there, count, op, before);
+    cudaMalloc(&room, bytes);
+    cub::DeviceReduce::Reduce(room, bytes, first, there, count, op, before);
+    cudaMemcpy(&all, there, sizeof(U), cudaMemcpyDeviceToHost);
+    cudaFree(room);
+    cudaFree(there);
+    return all;
+}
+
+//: accumulate_by_cub
+template <class T, class U>
+U accumulate_by_cub(const T* first, const T* last, U before) {
+    return first == last ? before : reduced_by_cub(first, last, sum_by_cub<U>(), before);
+}
+
+//: place_by_cub
+// The first place of a value, or the last one; -1 for none.
+template <class T>
+__global__ void same_by_cub(const T* all, long long count, T value, bool last, long long* place) {
+    const long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= count || !(all[at] == value)) return;
+    if (last) atomicMax(place, at);
+    else atomicMin((unsigned long long*)place, (unsigned long long)at);  // -1 is the greatest there
+}
+template <class T>
+long long place_by_cub(const T* all, long long count, T value, bool last) {
+    long long *there, place = -1;
+    cudaMalloc(&there, sizeof(place));
+    cudaMemcpy(there, &place, sizeof(place), cudaMemcpyHostToDevice);
+    same_by_cub<<<(count + 255) / 256, 256>>>(all, count, value, last, there);
+    cudaMemcpy(&place, there, sizeof(place), cudaMemcpyDeviceToHost);
+    cudaFree(there);
+    return place;
+}
+
+//: element_by_cub
+// A place in the device's memory, whose element the host reads by `*`.
+template <class T>
+struct element_by_cub {
+    const T* at;
+    operator const T*() const { return at; }
+    T operator*() const {
+        T value;
+        cudaMemcpy(&value, at, sizeof(T), cudaMemcpyDeviceToHost);
+        return value;
+    }
+};
+
+//: max_element_by_cub
+template <class T>
+element_by_cub<T> max_element_by_cub(const T* first, const T* last) {
+    if (first == last) return {last};
+    const T one = *element_by_cub<T>{first};
+    const T most = reduced_by_cub(first, last, greatest_by_cub<T>(), one);
+    return {first + place_by_cub(first, last - first, most, false)};
+}
+
+//: min_element_by_cub
+template <class T>
+element_by_cub<T> min_element_by_cub(const T* first, const T* last) {
+    if (first == last) return {last};
+    const T one = *element_by_cub<T>{first};
+    const T least = reduced_by_cub(first, last, least_by_cub<T>(), one);
+    return {first + place_by_cub(first, last - first, least, false)};
+}
+
+//: each_by_cub
+template <class Step>
+__global__ void each_by_cub(long long count, Step step) {
+    const long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at < count) step(at);
+}
+
+//: filled_by_cub
+template <class T, class U>
+struct filled_by_cub {
+    T* all;
+    U first;
+    int step;
+    __device__ void operator()(long long at) const { all[at] = T(first + U(step * at)); }
+};
+
+//: fill_by_cub
+template <class T, class U>
+void fill_by_cub(T* first, T* last, U value) {
+    const long long count = last - first;
+    const filled_by_cub<T, T> step{first, T(value), 0};
+    if (count > 0) each_by_cub<<<(count + 255) / 256, 256>>>(count, step);
+}
+
+//: iota_by_cub
+template <class T, class U>
+void iota_by_cub(T* first, T* last, U value) {
+    const long long count = last - first;
+    const filled_by_cub<T, U> step{first, value, 1};
+    if (count > 0) each_by_cub<<<(count + 255) / 256, 256>>>(count, step);
+}
+
+//: copy_by_cub
+template <class T, class U>
+struct copied_by_cub {
+    const T* from;
+    U* to;
+    __device__ void operator()(long long at) const { to[at] = from[at]; }
+};
+template <class T, class U>
+void copy_by_cub(const T* first, const T* last, U* out) {
+    const long long count = last - first;
+    if (count > 0) each_by_cub<<<(count + 255) / 256, 256>>>(count, copied_by_cub<T, U>{first, out});
+}
+
+//: sort_by_cub
+// Radix sort takes 0.0 and -0.0 for equal, as `<` does, and keeps the order of equals. NaN has no
+// place in any order by `<`, so that a valid input has none.
+template <class K>
+void sort_by_cub(K* first, K* last, bool down = false) {
+    K* sorted;
+    void* room = nullptr;
+    size_t bytes = 0;
+    const long long count = last - first;
+    if (count < 2) return;
+    cudaMalloc(&sorted, sizeof(K) * count);
+    for (int round = 0; round < 2; ++round) {
+        if (down)
+            cub::DeviceRadixSort::SortKeysDescending(room, bytes, first, sorted, count);
+        else
+            cub::DeviceRadixSort::SortKeys(room, bytes, first, sorted, count);
+        if (round == 0) cudaMalloc(&room, bytes);
+    }
+    cudaMemcpy(first, sorted, sizeof(K) * count, cudaMemcpyDeviceToDevice);
+    cudaFree(room);
+    cudaFree(sorted);
 }

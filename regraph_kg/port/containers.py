@@ -20,6 +20,7 @@ from regraph_kg.port.names import UnportableError, fresh, is_number
 from regraph_kg.port.work import Container, Work, container_of
 
 _LOCAL = re.compile(r"(?:const )?(?:std::)?(vector|array)<(.+)>")
+_NAMED = {"return_statement", "for_range_loop", "lambda_capture_specifier"}
 _MADE = {"declaration", "expression_statement"}
 _SWAPPED = re.compile(r"(?:std::)?swap\((\w+), (\w+)\);|(\w+)\.swap\((\w+)\);")
 
@@ -174,7 +175,7 @@ class Containers:
         elif len(texts) > 1 and re.search(r"_size\)$|\.end\(\)|\w+ \+ ", texts[1]):
             start = texts[0]
             size = f"{texts[1]} - ({start})"
-            first = f"memcpy({name}, {start}, sizeof({element}) * {length});"
+            first = f"{each}({start})[{at}];"  # of whatever type
         elif len(texts) > 1:
             first = f"{each}{texts[1]};"
         owner.written[name] = size
@@ -340,7 +341,7 @@ class Containers:
         """Edit one use of a container: an element, its length, or an argument."""
         source, above = owner.function.source, node.parent
         name = source.text(node)
-        if above is None or above.type in ("return_statement", "for_range_loop"):
+        if above is None or above.type in _NAMED:
             return
         if above.type == "field_expression":
             self._member(owner, above, name, edits)

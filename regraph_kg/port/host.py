@@ -6,7 +6,7 @@ from pathlib import Path
 from tree_sitter import Node
 
 from regraph_kg.cpp import syntax
-from regraph_kg.cpp.functions import CodeFile, Function, declared_name
+from regraph_kg.cpp.functions import CodeFile, Function
 from regraph_kg.cpp.syntax import walk
 from regraph_kg.port.names import is_number
 
@@ -27,15 +27,6 @@ def flat(source: CodeFile, node: Node) -> str:
 def declared(source: CodeFile, node: Node) -> Iterator[str]:
     """Names that a declaration declares."""
     yield from filter(None, map(syntax.declared_name, node.children_by_field_name("declarator")))
-
-
-def element_type(function: Function, array: str) -> str:
-    """The type of the elements of an array that a function takes; "" for no such array."""
-    for parameter in function.parameters:
-        kind = parameter.child_by_field_name("type")
-        if declared_name(function.source, parameter) == array and kind is not None:
-            return function.source.text(kind)
-    return ""
 
 
 def is_plain(source: CodeFile, node: Node) -> bool:

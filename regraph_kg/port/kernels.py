@@ -21,7 +21,7 @@ from regraph_kg.cpp.syntax import LOOPS, walk
 from regraph_kg.port.changes import Changes
 from regraph_kg.port.host import PLACE, declared, is_plain
 from regraph_kg.port.loops import SerialLoop, as_threads
-from regraph_kg.port.names import fresh
+from regraph_kg.port.names import UnportableError, fresh
 from regraph_kg.port.reductions import Update, scattered, updates
 
 _BLOCKS = 256  # blocks of a kernel whose threads take many iterations each
@@ -48,11 +48,12 @@ class Scope:
     swapped: list[frozenset[str]] = field(default_factory=list)
     known: dict[str, str] = field(default_factory=dict)  # scalar that stays -> its declaration
     around: str = ""  # heads of the host's loops around it
+    exact: bool = False  # whether rounding in another order would be wrong
 
     def copy(self) -> "Scope":
         """The same for a block inside."""
         copied = ({**self.arrays}, {**self.scalars}, {**self.constants})
-        return Scope(*copied, self.swapped, {**self.known}, self.around)
+        return Scope(*copied, self.swapped, {**self.known}, self.around, self.exact)
 
     def overlaps(self, words: set[str]) -> bool:
         """Whether two of the named arrays may be one memory that something writes."""
@@ -92,7 +93,6 @@ class Kernels:
         self.texts: list[str] = []
         self.kept: dict[str, str] = {}  # scalar -> the name of its place on the device
         self.types: dict[str, str] = {}
-        self.helpers: set[str] = set()
         self.block = self.new("threads")
         self.deals = False  # whether any has several threads
 
@@ -125,6 +125,8 @@ class Kernels:
 
         `changed`: scalars that they change; `made`: scalars that they declare, with their types.
         """
+        if sort := re.search(r"^std_(?:stable_)?(sort\(.{,60})", text, re.MULTILINE):
+            raise UnportableError(f"{sort[1]}: a GPU sorts numbers by < or >")
         kinds = scope.scalars | {n: f"{it.element}*" for n, it in scope.arrays.items()}
         changed = [
             n for n in changed if n in kinds and not scope.known.get(n, "").startswith("const")
@@ -307,7 +309,6 @@ class Kernels:
         for update in found:
             place = update.element or self.place(update.name, update.kind)
             lines.append(update.ended(place, before.get(update.name, "")))
-            self.helpers |= {"combine"} if "combine<" in lines[-1] else set()
         number = "blockIdx.x * blockDim.x + threadIdx.x"
         own = self._sliced("\n".join(lines), inner, f"{_BLOCKS} * {self.block}", number)
         words = _words(own.text)
@@ -381,7 +382,8 @@ class _Sliced:
 
 def _declared_names(text: str) -> set[str]:
     source = parsed(PLACE, f"void f() {{\n{text}\n}}".encode())
-    return _declared_in(source, functions(source)[0].body)
+    inside = [node for node in walk(source.tree.root_node) if node.type == "declaration"]
+    return {name for node in inside for name in declared(source, node)}
 
 
 def _values(source: CodeFile, body: Node) -> dict[str, str]:
@@ -446,12 +448,9 @@ class _Counts:
 
 def replace_scalars(scope: Scope, without: Iterable[str]) -> Scope:
     """The scope without some scalars."""
-    left = {*without}
-    return replace(
-        scope,
-        scalars={n: kind for n, kind in scope.scalars.items() if n not in left},
-        arrays={n: array for n, array in scope.arrays.items() if n not in left},
-    )
+    scalars = {n: kind for n, kind in scope.scalars.items() if n not in {*without}}
+    arrays = {n: array for n, array in scope.arrays.items() if n not in {*without}}
+    return replace(scope, scalars=scalars, arrays=arrays)
 
 
 def _words(text: str) -> set[str]:
@@ -557,12 +556,3 @@ def undented(text: str, source: CodeFile, node: Node) -> str:
     """A node's lines, as far to the left as they go."""
     line = source.original[: node.start_byte].rpartition(b"\n")[2].decode()
     return dedent(" " * (len(line) - len(line.lstrip())) + text)
-
-
-def _declared_in(source: CodeFile, node: Node) -> set[str]:
-    return {
-        name
-        for inner in walk(node)
-        if inner.type == "declaration"
-        for name in declared(source, inner)
-    }

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from regraph_kg.cpp.functions import Function, parameter_type
+from regraph_kg.cpp.functions import Function, declared_name, parameter_type
 from regraph_kg.evaluation.problem.problem import Argument, Problem
 from regraph_kg.port.containers import FunctionContainers
-from regraph_kg.port.host import element_type
 from regraph_kg.port.kernels import THREADS, Array, Kernels, Scope
-from regraph_kg.port.names import ALGORITHMS, UnportableError, fresh
+from regraph_kg.port.names import UnportableError, fresh, helpers
 from regraph_kg.port.order import Order, device_names
 from regraph_kg.port.work import Work
 from regraph_kg.port.wrapper import result_name, signature
@@ -33,13 +32,13 @@ class Launch:
         text = source.original
         others = (text[: node.start_byte] + text[node.end_byte :]).decode()
         kernels = Kernels(others, self.function.name, self.taken)
-        order = Order(self.function, kernels, {*device_names(source)}, self._returned)
+        order = Order(self.function, kernels, device_names(source), self._returned)
         lines = order.lines(self._scope(), one_thread=one_thread)
         if kernels.deals:
             lines = [f"const int {kernels.block} = {THREADS};", *lines]
         kept = [f"__device__ {kernels.types[name]} {at};" for name, at in kernels.kept.items()]
         parts = ["\n".join(kept)] if kept else []
-        parts += [ALGORITHMS["combine"].strip()] if "combine" in kernels.helpers else []
+        parts += helpers("\n".join((*kernels.texts, *lines)))
         if len(kernels.texts) == 1:  # it needs no number
             numbered = re.compile(rf"\b{self.function.name}_1\b")
             kernels.texts[0] = numbered.sub(self.function.name, kernels.texts[0])
@@ -65,7 +64,9 @@ class Launch:
     def _scope(self) -> Scope:
         """What the work knows at its start."""
         reads = {arg.name: arg.role == "in" for arg in self.problem.args if arg.is_array}
-        arrays, scalars = dict[str, Array](), dict[str, str]()
+        arrays, scalars, source = dict[str, Array](), dict[str, str](), self.function.source
+        named = [(it, it.child_by_field_name("type") or it) for it in self.function.parameters]
+        kinds = {declared_name(source, it): source.text(kind) for it, kind in named}
         for (name, head), text in zip(self._parameters(), self._arguments(), strict=True):
             words = set(re.findall(r"\w+", text)) & reads.keys()
             if not (words or name in (self.owner.result, self._place)):
@@ -73,9 +74,9 @@ class Launch:
                 continue
             is_read = bool(words) and all(reads[word] for word in words) and "const" in head
             root = next(iter(words), name)
-            element = element_type(self.function, name) or self._kind
+            element = kinds.get(name) or self._kind
             arrays[name] = Array(element, head, not is_read, frozenset({root}))
-        return Scope(arrays, scalars)
+        return Scope(arrays, scalars, exact=self.problem.tolerance == "exact")
 
     @property
     def _kind(self) -> str:

@@ -30,26 +30,12 @@ _TYPES = (
 )
 BY_VALUE = frozenset({*_MATHS, "min", "max", "std_min", "std_max", "std_clamp", "clamp"})
 """Functions that write none of their arguments."""
+_OF_TYPES = BY_VALUE | {"array", "less", "greater"}
 _AS_IT_IS = frozenset({*_MATHS, *_TYPES.split()})
 RENAMED = frozenset({"memcpy", "memset"})
 """Functions that the device has outside of std; they change what their pointers point to."""
 NUMBERS = frozenset(f"{_TYPES} auto bool char double float int long short signed unsigned".split())
 """Words of arithmetic types, and `auto`."""
-_LIMIT = re.compile(r"std::numeric_limits<\s*([\w ]+?)\s*>::(\w+)\s*\(\s*\)")
-_TABLE = """
-double: max DBL_MAX, lowest (-DBL_MAX), min DBL_MIN, epsilon DBL_EPSILON, infinity double(INFINITY)
-float: max FLT_MAX, lowest (-FLT_MAX), min FLT_MIN, epsilon FLT_EPSILON, infinity INFINITY
-int: max INT_MAX, min INT_MIN, lowest INT_MIN
-unsigned int: max UINT_MAX
-long long: max LLONG_MAX, min LLONG_MIN
-size_t: max SIZE_MAX
-std::size_t: max SIZE_MAX
-"""
-_LIMITS = {
-    (line.partition(": ")[0], name): value
-    for line in _TABLE.split("\n")
-    for name, _, value in (said.partition(" ") for said in line.partition(": ")[2].split(", "))
-}
 _OF_CUDA = re.compile(
     r"u?(?:char|short|int|long|longlong)[1-4]|(?:float|double)[1-4]|dim3|u?(?:ll)?(?:min|max)"
     r"|(?:rsqrt|rcbrt|sincos|sinpi|cospi|exp10|rhypot|erfinv|erfcinv|erfcx|normcdf|fdivide)f?"
@@ -72,6 +58,7 @@ _REFUSED_NAMES = {
     **dict.fromkeys(("rand", "srand", "abort", "exit", "getenv"), "a GPU does not have it"),
     "_Float16": "a GPU has another type",
 }
+_HELPERS = re.compile(r"\b(\w+_by_cub|combine(?=<))\b")
 
 
 class UnportableError(Exception):
@@ -82,6 +69,16 @@ def fresh(name: str, taken: Collection[str]) -> str:
     """A name for the port, with a number behind it where the code has the name."""
     numbered = (f"{name}_{number}" for number in itertools.count(2))
     return next(option for option in itertools.chain((name,), numbered) if option not in taken)
+
+
+def helpers(code: str) -> list[str]:
+    """The texts of the port's own functions that a code uses, those that others use first."""
+    used, found = {*_HELPERS.findall(code)}, list[str]()
+    for name, text in reversed(ALGORITHMS.items()):
+        if name in used:
+            found.insert(0, text.strip())
+            used |= {*_HELPERS.findall(text)}
+    return found
 
 
 def is_number(kind: str) -> bool:
@@ -131,23 +128,13 @@ def _qualified(source: CodeFile, node: Node, edits: Edits) -> set[str]:
     name = re.split(r"[<:\s]", unqualified)[0]
     if node.parent and node.parent.type == "using_declaration" and name not in _AS_IT_IS:
         raise UnportableError(f"{source.text(node.parent)} hides which names are of std")
-    if name in ALGORITHMS and (unqualified == name or name in {*BY_VALUE, "array"}):
+    if name in ALGORITHMS and (unqualified == name or name in _OF_TYPES):
         edits.put(node, f"std_{unqualified}")
         return {name}
     if name in RENAMED:
         edits.put(node, name)
     elif name == "numeric_limits":
-        _limit(source, node, edits)
+        edits.put(node, f"cuda::{text}")
     elif name not in _AS_IT_IS:
         raise UnportableError(f"std::{name} does not run on a GPU")
     return set()
-
-
-def _limit(source: CodeFile, node: Node, edits: Edits) -> None:
-    is_call = node.parent is not None and _LIMIT.fullmatch(source.text(node.parent))
-    call = node.parent if node.parent and is_call else node
-    match = _LIMIT.fullmatch(source.text(call))
-    constant = _LIMITS.get((match[1], match[2])) if match else None
-    if constant is None:
-        raise UnportableError(f"{source.text(call)[:60]} has no name on a GPU")
-    edits.put(call, constant)

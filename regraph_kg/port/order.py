@@ -17,6 +17,7 @@ from regraph_kg.cpp.syntax import statements, walk
 from regraph_kg.port.changes import Changes
 from regraph_kg.port.host import flat, is_return, words_of
 from regraph_kg.port.kernels import Array, CannotSplitError, Kernels, Scope, undented
+from regraph_kg.port.library import by_cub
 from regraph_kg.port.loops import leaves
 from regraph_kg.port.names import BY_VALUE, NUMBERS, UnportableError, is_number
 
@@ -84,7 +85,7 @@ class Order:
             return []
 
         def stored(node: Node) -> str:
-            value = [self.stored(self._source.text(value)) for value in node.named_children[:1]]
+            value = [self.returns(self._source.text(value))[0] for value in node.named_children[:1]]
             return " ".join((*value, "return;"))
 
         return self.kernels.one_thread(self._returning(left, stored), scope, (), {})
@@ -97,10 +98,6 @@ class Order:
                 edits.put(node, f"{{ {said(node)} }}")
         text = edits.applied(self._source.original, nodes[0].start_byte, nodes[-1].end_byte)
         return undented(text, self._source, nodes[0])
-
-    def stored(self, value: str) -> str:
-        """The kernel's statement that stores what the function returns."""
-        return self.returns(value)[0]
 
     def _block(self, block: Node, scope: Scope, *, whole: bool = False) -> list[str]:
         """The lines of a block's statements. Raises `CannotSplitError`."""
@@ -116,7 +113,7 @@ class Order:
                 return [*lines, *self._rest(left[at:], scope)]
             if made is None:
                 waiting.append(node)
-                self._declares(node, scope)
+                scope.scalars |= dict(self._scalars(node)) if node.type == "declaration" else {}
             else:
                 lines += [*self._alone(waiting, scope), *made]
                 waiting = []
@@ -133,18 +130,12 @@ class Order:
         changed = {self._source.text(t) for node in nodes for t in changes.changed_by(node)}
         outer = [name for name in scope.scalars if name in changed and name not in made]
         outer += [name for name in scope.arrays if any(self._moves(n, name) for n in nodes)]
-        text = undented(self._text(nodes[0], nodes[-1]), self._source, nodes[0])
+        text = self._source.original[nodes[0].start_byte : nodes[-1].end_byte].decode()
+        text = undented(text, self._source, nodes[0])
         return [
             *(f"{kind} {name};" for name, kind in made.items()),
             *self.kernels.one_thread(text, scope, outer, made),
         ]
-
-    def _text(self, first: Node, last: Node) -> str:
-        return self._source.original[first.start_byte : last.end_byte].decode()
-
-    def _declares(self, node: Node, scope: Scope) -> None:
-        if node.type == "declaration":
-            scope.scalars |= dict(self._scalars(node))
 
     def _statement(self, node: Node, scope: Scope) -> list[str] | None:
         """The lines of one statement; None where one thread of the device runs it."""
@@ -199,15 +190,33 @@ class Order:
 
     def _verbatim(self, node: Node, scope: Scope) -> list[str]:
         """A statement of numbers alone, which the host runs as it is."""
-        return self._returning([node], lambda it: " ".join(self._returned(it, scope))).split("\n")
+        text = undented(self._said(node, scope), self._source, node)
+        if any(is_return(inner, self.function) for inner in walk(node)):
+            text = self._returning([node], lambda it: " ".join(self._returned(it, scope)))
+        return text.split("\n")
+
+    def _by_cub(self, node: Node, scope: Scope) -> str:
+        """A call that the host makes by CUB; "" for another node."""
+        known = self.deals and node.type in ("call_expression", "binary_expression")
+        known = known and self._source.content.startswith(b"std_", node.start_byte)
+        return by_cub(self._source, node, scope) if known else ""
+
+    def _said(self, value: Node, scope: Scope) -> str:
+        """The text of an expression of the host."""
+        calls = Edits()
+        for inner in walk(value):
+            if text := self._by_cub(inner, scope):
+                calls.put(inner, text)
+                self.kernels.deals = True
+        return calls.applied(self._source.original, value.start_byte, value.end_byte)
 
     def _returned(self, node: Node, scope: Scope) -> list[str]:
         if not node.named_child_count:
             return [*self._freed(), "return;"]
         value = node.named_children[0]
         if self._is_host(value, scope):
-            return [*self.returns(self._source.text(value))[1:], *self._freed(), "return;"]
-        text = self.stored(self._source.text(value))
+            return [*self.returns(self._said(value, scope))[1:], *self._freed(), "return;"]
+        text = self.returns(self._source.text(value))[0]
         return [*self.kernels.one_thread(text, scope, (), {}), *self._freed(), "return;"]
 
     def _inside(self, node: Node, scope: Scope) -> list[str] | None:
@@ -416,14 +425,14 @@ class Order:
             return None
         label, kind = self._source.text(name), found[self._source.text(name)]
         scope.scalars[label] = kind
-        text = f" = {self._source.text(value)}" if value is not None else ""
+        text = f" = {self._said(value, scope)}" if value is not None else ""
         line = f"{'const ' if fixed else ''}{kind} {label}{text};"
         if text and (fixed or label not in self.changed):
             scope.known[label] = line
         else:
             scope.known.pop(label, None)
         words = words_of(self._source, value) if value is not None else set[str]()
-        if fixed and not words & scope.scalars.keys() - scope.constants.keys():
+        if fixed and not words & (scope.scalars.keys() - scope.constants.keys() | {*scope.arrays}):
             scope.constants[label] = line
         else:
             scope.constants.pop(label, None)
@@ -436,17 +445,14 @@ class Order:
         for declarator in node.children_by_field_name("declarator"):
             value = declarator.child_by_field_name("value")
             name = declarator.child_by_field_name("declarator") or declarator
-            if name.type != "identifier" or not is_number(text) or self._in_call(declarator):
+            called = value is not None and value.type == "argument_list"
+            if name.type != "identifier" or not is_number(text) or called:
                 return []
             told = text if text != "auto" else self._told(value)
             if not told:
                 return []
             found.append((self._source.text(name), told))
         return found
-
-    def _in_call(self, declarator: Node) -> bool:
-        value = declarator.child_by_field_name("value")
-        return value is not None and value.type == "argument_list"
 
     def _told(self, value: Node | None) -> str:
         """The type of a value, where it is easily told; "" where not."""
@@ -461,7 +467,13 @@ class Order:
 
     def _is_host(self, node: Node, scope: Scope) -> bool:
         """Whether the host has all that a statement or expression needs."""
+        end = 0
         for inner in walk(node):
+            if inner.start_byte < end:
+                continue
+            if self._by_cub(inner, scope):
+                end = inner.end_byte
+                continue
             text = self._source.text(inner) if inner.type == "identifier" else ""
             if text in self.of_device or text in scope.arrays:
                 return False
@@ -478,16 +490,8 @@ class Order:
         return True
 
 
-def device_names(source: CodeFile) -> Iterator[str]:
+def device_names(source: CodeFile) -> set[str]:
     """Names of functions and tables of a file that the host cannot use."""
-    for node in walk(source.tree.root_node):
-        if node.type in ("function_declarator", "init_declarator", "array_declarator"):
-            name, above = node.child_by_field_name("declarator"), node.parent
-            while above is not None and above.type not in ("declaration", "function_definition"):
-                above = above.parent
-            start = above.start_byte if above is not None else node.start_byte
-            line = (
-                source.original[:start].rpartition(b"\n")[2] + source.original[start : start + 30]
-            )
-            if name is not None and b"__device__" in line and b"__host__" not in line:
-                yield source.text(name)
+    lines = source.original.decode().splitlines()
+    heads = (line.partition("__device__ ")[2] for line in lines if "__host__" not in line)
+    return {match[1] for head in heads if (match := re.search(r"(\w+)\s*[(\[=;]", head))}

@@ -34,7 +34,11 @@ _KEPT_HEADERS = re.compile(rf"#[ \t]*include[ \t]*<(c{_KEPT}|{_KEPT}\.h)>")
 _LIMIT_HEADERS = (
     ("cfloat", r"\b(?:DBL|FLT)_"),
     ("climits", r"\bU?(?:INT|LLONG)_"),
+    ("cuda/std/limits", "cuda::std::numeric_limits"),
     ("utility", r"::swap"),
+    ("cub/device/device_radix_sort.cuh", "cub::DeviceRadixSort"),
+    ("cub/device/device_reduce.cuh", "cub::DeviceReduce"),
+    ("cub/device/device_scan.cuh", "cub::DeviceScan"),
 )
 
 

@@ -4,7 +4,7 @@ Not covered: what is combined and read in the same loop, as a running sum is.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from tree_sitter import Node
@@ -15,21 +15,9 @@ from regraph_kg.cpp.syntax import walk
 from regraph_kg.port.host import flat, words_of
 from regraph_kg.port.loops import fact_of
 
-_ADDED = {"int", "unsigned", "unsigned int", "float", "double"}
+_ADDED = re.compile(r"int|unsigned(?: int)?|float|double|(?:std::)?u?int32_t")
 """Types that a GPU adds to atomically."""
-_WIDE = {
-    *(
-        "long",
-        "long long",
-        "unsigned long",
-        "unsigned long long",
-        "size_t",
-        "std::size_t",
-        "ptrdiff_t",
-    ),
-    *("int64_t", "uint64_t", "std::int64_t", "std::uint64_t", "long int", "std::ptrdiff_t"),
-}
-_NARROW = {"int32_t": "int", "uint32_t": "unsigned", "std::int32_t": "int"}
+_WIDE = re.compile(r"(?:unsigned )?long(?: long| int)?|(?:std::)?(?:size_t|ptrdiff_t|u?int64_t)")
 _GREATEST = {"max": "{a} < {b} ? {b} : {a}", "min": "{b} < {a} ? {b} : {a}"}
 _CONSTANT = re.compile(r"true|false|-?\d+")
 
@@ -50,19 +38,20 @@ class Update:
         if self.operator == "+":
             return added(self.kind, place, self.name)
         sign = _GREATEST.get(self.operator, "{a} " + self.operator + " {b}")
-        word = "unsigned long long" if self.kind in {*_WIDE, "double"} else "unsigned"
+        wide = self.kind == "double" or _WIDE.fullmatch(self.kind)
+        word = "unsigned long long" if wide else "unsigned"
         way = f"[]({self.kind} a, {self.kind} b) {{ return {sign.format(a='a', b='b')}; }}"
         return f"combine<{word}>(&{place}, {self.name}, {way});"
 
 
 def can_add(kind: str) -> bool:
     """Whether a GPU adds to such a number atomically."""
-    return kind in {*_ADDED, *_WIDE, *_NARROW}
+    return bool(_ADDED.fullmatch(kind) or _WIDE.fullmatch(kind))
 
 
 def added(kind: str, place: str, value: str) -> str:
     """An addition that several threads may make at once."""
-    if kind in _WIDE:
+    if _WIDE.fullmatch(kind):
         word = "unsigned long long"
         return f"atomicAdd(({word}*)&{place}, ({word}){value});"
     return f"atomicAdd(&{place}, {value});"
@@ -105,7 +94,8 @@ class Scattered:
 def scattered(source: CodeFile, loop: Node, elements: Mapping[str, str]) -> Scattered | None:
     """The loop with additions to the arrays' elements made atomic, where it only adds to them."""
     written, proved, sums = Edits(), Edits(), dict[str, Update]()
-    counted = {name for node in walk(loop) for name in _declares(source, node)}
+    made = [node for node in walk(loop) if node.type == "declaration"]
+    counted = {name for node in made for name in words_of(source, node)}
     for array, kind in elements.items():
         uses = [n for n in walk(loop) if n.type == "identifier" and source.text(n) == array]
         adds = [_addition(source, use, array) for use in uses]
@@ -132,12 +122,6 @@ def scattered(source: CodeFile, loop: Node, elements: Mapping[str, str]) -> Scat
         proved.applied(source.original, start, end),
         tuple(sums.values()),
     )
-
-
-def _declares(source: CodeFile, node: Node) -> Iterable[str]:
-    if node.type != "declaration":
-        return ()
-    return words_of(source, node)
 
 
 def _addition(  # noqa: PLR0911 (a return for each way)

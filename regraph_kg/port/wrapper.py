@@ -25,13 +25,8 @@ static void* device_memory(int which, size_t bytes) {{
 }}
 
 """
-_OPERATORS: dict[type[ast.operator], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.FloorDiv: "/",
-    ast.Mod: "%",
-}
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def signature(problem: Problem) -> str:
@@ -96,50 +91,23 @@ def _copy(target: str, source: str, size: str, way: str) -> str:
 def _bytes(problem: Problem, arg: Argument) -> str:
     """An array's size, in C++ over the entry's parameters."""
     sizes = dict[str, str]()
-    for parameter in problem.args:
-        if parameter.size is not None:
-            sizes |= _size_of(parameter.size, parameter.name)
+    for parameter in problem.args:  # the value gives a size, or the size and a constant
+        match = re.fullmatch(r"\s*([A-Za-z_]\w*)\s*(?:([+-])\s*(\d+))?\s*", parameter.size or "")
+        if match:
+            back = f" {'-' if match[2] == '+' else '+'} {match[3]}" if match[2] else ""
+            sizes[match[1]] = f"({parameter.name}{back})" if back else parameter.name
     extents = [_extent(text, sizes, arg.name) for text in arg.shape]
     return " * ".join((f"sizeof({arg.spelled(cuda=True)})", *extents))
-
-
-def _size_of(size: str, parameter: str) -> dict[str, str]:
-    """The size that a parameter gives: its value, or its value and a constant more or less."""
-    match = re.fullmatch(r"\s*(\w+)\s*(?:([+-])\s*(\d+))?\s*", size)
-    if match is None or match[1].isdigit():
-        return {}
-    if match[2] is None:
-        return {match[1]: parameter}
-    return {match[1]: f"({parameter} {'-' if match[2] == '+' else '+'} {match[3]})"}
 
 
 def _extent(text: str, sizes: dict[str, str], name: str) -> str:
     """One extent of a shape, as a factor of a product."""
     tree = ast.parse(text, mode="eval").body
     wide = any(isinstance(node, ast.Mult) for node in ast.walk(tree))
-    expression = _cpp(tree, sizes, name, "1LL * " if wide else "")
-    return expression if isinstance(tree, ast.Name | ast.Constant) else f"({expression})"
-
-
-def _cpp(node: ast.expr, sizes: dict[str, str], name: str, widened: str) -> str:
-    match node:
-        case ast.Constant(value=int(number)):
-            return str(number)
-        case ast.Name(id=size) if size in sizes:
-            return sizes[size]
-        case ast.Name(id=size):
-            raise UnportableError(f"the length of {name} needs {size}, which no parameter tells")
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return f"-{_nested(operand, sizes, name, '')}"
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            first = widened if isinstance(op, ast.Mult) else ""
-            return (
-                f"{first}{_nested(left, sizes, name, widened)} {_OPERATORS[type(op)]}"
-                f" {_nested(right, sizes, name, widened)}"
-            )
-    raise UnportableError(f"the length of {name} is {ast.unparse(node)}, which C++ has no word for")
-
-
-def _nested(node: ast.expr, sizes: dict[str, str], name: str, widened: str) -> str:
-    text = _cpp(node, sizes, name, widened)
-    return f"({text})" if isinstance(node, ast.BinOp) else text
+    spelled, factor = ast.unparse(tree), "(1LL * {})" if wide else "{}"
+    for size in {*_NAME.findall(spelled)} - sizes.keys():
+        raise UnportableError(f"the length of {name} needs {size}, which no parameter tells")
+    if not re.fullmatch(r"[\w\s+\-*/%()]+", spelled.replace("**", "?")):
+        raise UnportableError(f"the length of {name} is {spelled}, which C++ has no word for")
+    spelled = _NAME.sub(lambda it: factor.format(sizes[it[0]]), spelled).replace("//", "/")
+    return spelled if isinstance(tree, ast.Name | ast.Constant) else f"({spelled})"

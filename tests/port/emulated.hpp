@@ -11,7 +11,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <limits>
 #include <utility>
+#include <vector>
 
 #define __global__
 #define __device__
@@ -94,3 +97,98 @@ void emulated_launch(dim3 grid, dim3 block, Thread thread) {
         thread();
     }
 }
+
+namespace cuda::std {
+using ::std::numeric_limits;
+}
+
+namespace cub {
+
+template <class Work>
+cudaError_t in_room(void* room, size_t& bytes, Work work) {  // as CUB, which is called twice
+    if (room == nullptr) bytes = 1;
+    else work();
+    return cudaSuccess;
+}
+
+struct DeviceScan {
+    // By halves, so that an operation which is not associative gives other results.
+    template <class T, class Op>
+    static void halves(T* all, long long count, Op op) {
+        if (count < 2) return;
+        const long long half = count / 2;
+        halves(all, half, op);
+        halves(all + half, count - half, op);
+        for (long long at = half; at < count; ++at) all[at] = op(all[half - 1], all[at]);
+    }
+    template <class In, class Out, class Op>
+    static cudaError_t InclusiveScan(
+        void* room, size_t& bytes, In in, Out out, Op op, long long count) {
+        return in_room(room, bytes, [&] {
+            using T = decltype(op(*in, *in));
+            std::vector<T> all(in, in + count);
+            halves(all.data(), count, op);
+            std::copy(all.begin(), all.end(), out);
+        });
+    }
+    template <class In, class Out, class Op, class T>
+    static cudaError_t ExclusiveScan(
+        void* room, size_t& bytes, In in, Out out, Op op, T first, long long count) {
+        return in_room(room, bytes, [&] {
+            std::vector<T> all(1, first);
+            all.insert(all.end(), in, in + count);
+            halves(all.data(), count, op);
+            std::copy(all.begin(), all.begin() + count, out);
+        });
+    }
+};
+
+struct DeviceReduce {
+    template <class In, class Out, class Op, class T>
+    static cudaError_t Reduce(
+        void* room, size_t& bytes, In in, Out out, long long count, Op op, T first) {
+        return in_room(room, bytes, [&] {
+            std::vector<T> all(1, first);
+            all.insert(all.end(), in, in + count);
+            DeviceScan::halves(all.data(), count + 1, op);
+            *out = all.back();
+        });
+    }
+};
+
+struct DeviceRadixSort {
+    template <class K, class V, class Less>
+    static void sort(const K* keys, K* sorted, const V* in, V* out, long long count, Less less) {
+        std::vector<long long> order(count);
+        for (long long at = 0; at < count; ++at) order[at] = at;
+        std::stable_sort(order.begin(), order.end(), [&](long long a, long long b) {
+            return less(keys[a], keys[b]);
+        });
+        for (long long at = 0; at < count; ++at) {
+            sorted[at] = keys[order[at]];
+            if (in != nullptr) out[at] = in[order[at]];
+        }
+    }
+    template <class K, class V>
+    static cudaError_t SortPairs(void* room, size_t& bytes, const K* keys, K* sorted, const V* in,
+                                 V* out, long long count) {
+        return in_room(room, bytes, [&] { sort(keys, sorted, in, out, count, std::less<K>()); });
+    }
+    template <class K, class V>
+    static cudaError_t SortPairsDescending(void* room, size_t& bytes, const K* keys, K* sorted,
+                                           const V* in, V* out, long long count) {
+        return in_room(room, bytes, [&] { sort(keys, sorted, in, out, count, std::greater<K>()); });
+    }
+    template <class K>
+    static cudaError_t SortKeys(void* room, size_t& bytes, const K* keys, K* sorted,
+                                long long count) {
+        return SortPairs(room, bytes, keys, sorted, (K*)nullptr, (K*)nullptr, count);
+    }
+    template <class K>
+    static cudaError_t SortKeysDescending(void* room, size_t& bytes, const K* keys, K* sorted,
+                                          long long count) {
+        return SortPairsDescending(room, bytes, keys, sorted, (K*)nullptr, (K*)nullptr, count);
+    }
+};
+
+}  // namespace cub

@@ -84,7 +84,10 @@ def test_a_list_of_parameters_that_is_another_than_the_problems_is_refused() -> 
             "std::vector<float> t(n, std::max(max, 1.0f)); max = t[0];",
             "t[at] = std_max(max, 1.0f);",
         ),
-        ("std::vector<int> t(n, std::numeric_limits<int>::max()); max = t[0];", " = INT_MAX;"),
+        (
+            "std::vector<int> t(n, std::numeric_limits<int>::max()); max = t[0];",
+            " = cuda::std::numeric_limits<int>::max();",
+        ),
         ("static constexpr float k = 3; max = k;", "const float k = 3;"),
         (
             "struct Sum { float s; void add() { s += 1; } }; Sum s; s.add();",

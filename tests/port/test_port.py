@@ -100,7 +100,7 @@ def test_arrays_go_to_the_device_and_back_by_their_roles() -> None:
     head = 'extern "C" void f(const float* x, float* y, float* z, double a, int n)'
     made = ported(f"{head} {{ y[0] = z[0] = a * x[0]; }}", X, Y, z, a, N)
     assert made.signature == "void launch(const float* x, float* y, float* z, double a, int n)"
-    assert "const size_t z_bytes = sizeof(float) * (n + 1) * (1LL * 2 * n);" in made.tail
+    assert "const size_t z_bytes = sizeof(float) * (n + 1) * (2 * (1LL * n));" in made.tail
     assert "launch(d_x, d_y, d_z, a, n);" in made.tail
     there, back = made.tail.split("launch(")
     assert "cudaMemcpy(d_x, x" in there
@@ -176,7 +176,7 @@ extern "C" void f(P* p, int n) { for (int i = 0; i < n; ++i) p[i].x = p[i].sum()
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        ("std::sort(y, y + n);", "std::sort does not run on a GPU"),
+        ("std::partial_sort(y, y + 2, y + n);", "std::partial_sort does not run on a GPU"),
         ("std::vector<float> v; v.push_back(x[0]);", "a vector of a length that is not told"),
         ("float* t; t = new float[n]; y[0] = t[0];", "new: it allocates"),
         ("float* t = 0; t = (float*)malloc(n); y[0] = t[0];", "malloc: it allocates or frees"),
@@ -196,8 +196,11 @@ extern "C" void f(P* p, int n) { for (int i = 0; i < n; ++i) p[i].x = p[i].sum()
         ("using std::min; y[0] = min(x[0], x[1]);", "hides which names are of std"),
         ('const char* s = R"(\n\n\n)"; y[0] = s[0];', "a raw string"),
         ("static const float k = twice(2);", "f has a static variable"),
-        ("SORT(y);", "std::sort does not run on a GPU"),
-        ("y[0] = std::numeric_limits<Odd>::max();", "has no name on a GPU"),
+        (
+            "std::sort(y, y + n, [](float a, float b) { return -a < b; });",
+            "sort(y, y + n, [](float a, float b) { return -a < b; });: a GPU sorts",
+        ),
+        ("TURN(y);", "std::reverse does not run on a GPU"),
     ],
 )
 def test_what_does_not_run_on_a_gpu_is_refused(body: str, why: str) -> None:
@@ -208,7 +211,7 @@ static constexpr auto twice = [](float v) { return 2 * v; };
 struct Table { static constexpr float w[2] = {1, 2}; };
 static float rsqrt(float v) { return 1 / std::sqrt(v); }
 struct float3 { float x, y, z; };
-#define SORT(p) std::sort(p, p + 3)
+#define TURN(p) std::reverse(p, p + 3)
 """
     assert why in refused(f"{before}{HEAD} {{ {body} }}")
 

@@ -1,0 +1,63 @@
+"""Calls of the standard library over arrays of the device, which the host makes by CUB.
+
+    std::sort(v.begin(), v.end(), [](float a, float b) { return a > b; });
+
+becomes `sort_by_cub(v, (v + v_size), true);`, of algorithms.cuh. Not covered: rules of order by
+other than the elements themselves, and other lambdas.
+"""
+
+import re
+
+from tree_sitter import Node
+
+from regraph_kg.cpp.functions import CodeFile, split
+from regraph_kg.port.host import flat
+from regraph_kg.port.kernels import Scope
+from regraph_kg.port.names import is_integer, is_number
+
+_POINTERS = dict.fromkeys(("accumulate", "max_element", "min_element", "fill", "iota"), 2)
+_POINTERS |= {"sort": 2, "stable_sort": 2, "copy": 3, "partial_sum": 3, "inclusive_scan": 3}
+_POINTERS["exclusive_scan"] = 3  # of its arguments are pointers; the others are numbers
+_CALL = re.compile(r"std_(\w+)\((.*)\)|std_(\w+_element)\(((\w+), [^,]+)\) - \5")
+_PLACE = re.compile(r"\(?(\w+)(?: [+-] [\w +*-]+)?\)?")
+_ORDER = re.compile(
+    r"|std_(?P<plain>less|greater)(?:<[\w: ]*>)?(?:\(\)|\{\})|\[[\w&=, ]*\] ?\((?:const )?[\w: ]+?"
+    r"(?: const)? ?&? ?(?P<a>\w+), ?(?:const )?[\w: ]+?(?: const)? ?&? ?(?P<b>\w+)\)(?: ?-> ?bool)?"
+    r" ?\{ return (?P<left>\w+) (?P<sign>[<>]) (?P<right>\w+); \}"
+)
+
+
+def by_cub(source: CodeFile, call: Node, scope: Scope) -> str:
+    """A call as the host makes it; "" where it cannot."""
+    match = _CALL.fullmatch(flat(source, call))
+    name, given = (match[1] or match[3], split(match[2] or match[4])) if match else ("", [])
+    places = [place for it in given[: _POINTERS.get(name, 0)] if (place := _PLACE.fullmatch(it))]
+    arrays = [scope.arrays[place[1]].element for place in places if place[1] in scope.arrays]
+    if not arrays or len(arrays) != _POINTERS[name]:
+        return ""
+    if "sort" in name:
+        return _sorted(given, arrays[0])
+    others = given[len(arrays) :]
+    words = {*re.findall(r"\b[A-Za-z_]\w*", " ".join(others))}
+    known = words <= scope.scalars.keys() and not scope.overlaps({place[1] for place in places})
+    kinds = [scope.scalars.get(it, "int" if it.lstrip("-").isdigit() else "auto") for it in others]
+    adds = name in ("accumulate", "exclusive_scan") and any(map(is_integer, kinds))
+    adds |= scope.exact and bool(re.search(r"accumulate|sum|scan", name))
+    whole = all(map(is_integer, arrays))
+    if (adds and not whole) or not (known and all(map(is_number, arrays))) or len(others) > 1:
+        return ""
+    behind = f" - {match[5]}" if match and match[5] else ""
+    return f"{name}_by_cub({', '.join(given)}){behind}"
+
+
+def _sorted(given: list[str], kind: str) -> str:
+    """A sort of numbers by `<` or `>`."""
+    order = _ORDER.fullmatch(", ".join(given[2:]))
+    if (
+        order is None
+        or not is_number(kind)
+        or order.group("a", "b") != order.group("left", "right")
+    ):
+        return ""
+    down = order["plain"] == "greater" or order["sign"] == ">"
+    return f"sort_by_cub({', '.join(given[:2])}, {str(down).lower()})"
