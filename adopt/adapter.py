@@ -100,17 +100,8 @@ class Plain:
     result: Given | None
     sizes: Sequence[str]  # sizes that the entry takes besides, as `long long`
 
-    @property
-    def signature(self) -> str:
-        """The entry's declaration, without a semicolon."""
-        return self._declared(lambda element: element.c)
-
-    @property
-    def declaration(self) -> str:
-        """The same for the user's file, where structs may be defined further below."""
-        return self._declared(lambda element: element.opaque)
-
-    def _declared(self, kind: Callable[[Element], str]) -> str:
+    def declared(self, kind: Callable[[Element], str]) -> str:
+        """The entry's declaration, without a semicolon, of elements that `kind` names."""
         parts = [one.declared(kind(one.passed.element)) for one in self.given]
         returned, result = "void", self.result
         if result and result.is_returned:
@@ -159,7 +150,7 @@ def adapter(plain: Plain) -> str:
         forwards = "(auto&&... a) -> decltype(auto)"
         passes = f"return {plain.call}(static_cast<decltype(a)>(a)...);"
         names += f"static const auto {_FORWARD} = []{forwards} {{ {passes} }};\n"
-    return f"{names}{plain.signature} {{\n{body}}}\n"
+    return f"{names}{plain.declared(lambda element: element.c)} {{\n{body}}}\n"
 
 
 def needs(plain: Plain, code: str) -> str:
@@ -271,7 +262,11 @@ def wrapper(plain: Plain, sizes: Mapping[str, str], extents: Mapping[str, str]) 
         takes, after = f"const auto {result.name} = ", [*after, f"return {back};"]
     elif result:
         lines, argument, ends = _outward(result, {})
-        before += [_variable(result, extents.get(result.name, "")), *lines]
+        kind, name = result.passed.element.spelled, result.name
+        made = {"vector": f"std::vector<{kind}> {name}({extents.get(name, '')});"}
+        if result.passed.fixed:
+            made["array"] = f"std::array<{kind}, {result.passed.fixed[0]}> {name};"
+        before += [made.get(result.passed.form, f"{kind} {name};"), *lines]
         after += [*ends, f"return {result.name};"]
         arguments.append(argument)
     before = [*before, *(f"long long {counter(name)} = 0;" for name in plain.counted)]
@@ -306,13 +301,3 @@ def _outward(one: Given, extents: Mapping[str, str]) -> tuple[list[str], str, li
         pointer if element.is_plain else f"reinterpret_cast<{const}{element.c}*>({pointer})",
         after,
     )
-
-
-def _variable(result: Given, extent: str) -> str:
-    """What is returned, declared."""
-    kind, name, form = result.passed.element.spelled, result.name, result.passed.form
-    if form == "vector":
-        return f"std::vector<{kind}> {name}({extent});"
-    if form == "array":
-        return f"std::array<{kind}, {result.passed.fixed[0]}> {name};"
-    return f"{kind} {name};"

@@ -363,17 +363,14 @@ def _validated(fields: Mapping[str, Any], code: str) -> Problem:
 
 def write(files: Mapping[str, str], folder: Path) -> None:
     """Write a problem's files into a folder that is new or empty. Raises `BadInput`."""
+    made = not folder.exists()
     try:
-        made = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise BadInput(f"{folder}: there is something in it already; give another with --to")
-        try:
-            for name, text in files.items():
-                (folder / name).write_text(text, "utf-8")
-        except OSError:
-            if made:
-                shutil.rmtree(folder, ignore_errors=True)
-            raise
+        for name, text in files.items():
+            (folder / name).write_text(text, "utf-8")
     except OSError as error:
+        if made:
+            shutil.rmtree(folder, ignore_errors=True)
         raise BadInput(f"{folder}: {error.strerror}; give another folder with --to") from None

@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 from regraph_kg.adopt.adapter import Given, Plain, counter
@@ -199,10 +200,8 @@ class Draft:
     @property
     def own(self) -> str:
         """How names begin that the wrapper declares: as none of the function's do."""
-        said, own = self.read.function.source.text(self.read.function.node).lower(), "regraph_"
-        while own in said:
-            own = f"own_{own}"
-        return own
+        said = self.read.function.source.text(self.read.function.node).lower()
+        return next(own for k in count() if (own := "own_" * k + "regraph_") not in said)
 
     def plain(self) -> Plain:
         """The function and its entry."""

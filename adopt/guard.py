@@ -1,7 +1,8 @@
 """What the user's function looks at before it calls the new code; else its own code runs.
 
 Looked at: sizes are what was tested (at least 1, as extents need them), containers have the lengths
-that were told, what is written lies apart from all else, no pointer is null.
+that were told, what is written lies apart from all else, no pointer is null, and macros that a
+build may set are what they were.
 Not covered: how much a pointer points to, which no code can see: a person must know.
 """
 
@@ -20,14 +21,15 @@ _PARTS = Path(__file__).with_name("guard.h").read_text("utf-8")
 def guarded(draft: Draft, plain: Plain, call: str) -> str:
     """A block that calls the new code where it may be called; the function's own code follows."""
     condition = " &&\n        ".join(dict.fromkeys(_asked(draft, plain))) or "true"
-    helpers = _PARTS.replace("regraph_", draft.own).splitlines(keepends=True)
+    told = _PARTS.replace("regraph_", draft.own).replace("REGRAPH_", draft.own.upper())
+    macros, *helpers, end = (f"{part.strip(chr(10))}\n" for part in told.split("\n\n"))
     above = "".join(line for line in helpers if f"{line.split()[2]}(" in condition)
     inner = "".join(f"        {line}\n" for line in call.splitlines())
     leaves = "" if plain.result else "        return;\n"
     block = f"{above}    {MARK}\n    if ({condition}) {{\n{inner}{leaves}    }}\n"
     if instance := " && ".join(_instance(draft)):
         block = f"    if constexpr ({instance}) {{\n{block}    }}\n"
-    return f"\n{block}"
+    return f"\n{macros}{block}{end}" if draft.read.switches else f"\n{block}"
 
 
 def _instance(draft: Draft) -> Iterator[str]:
@@ -41,6 +43,8 @@ def _instance(draft: Draft) -> Iterator[str]:
 
 
 def _asked(draft: Draft, plain: Plain) -> Iterator[str]:
+    for name, text in draft.read.switches.items():
+        yield f"{draft.own.upper()}SAME({name}, {text})"
     # a const reference to a number may be an element of what is written
     given = [o for o in plain.given if o.passed.form != "scalar" or not o.passed.by_value]
     yield from (f"{one.name} != nullptr" for one in given if one.passed.form in ("pointer", "rows"))

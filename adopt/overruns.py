@@ -14,8 +14,8 @@ import re
 import shutil
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -46,8 +46,7 @@ _MORE_SEEDS, _MORE_BYTES = 8, 2**18
 _POISON = 0xA5  # what outputs hold before a call: read as an index, it is far out of every array
 
 
-@dataclass(frozen=True, slots=True)
-class Overrun:
+class Overrun(NamedTuple):
     """The code left an array: what it did, of which one, at which shape."""
 
     line: int  # line of serial.cpp; 0 where nobody can tell
@@ -55,10 +54,7 @@ class Overrun:
     sizes: Sizes
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
-    sizes: Sizes
-    slots: tuple[bytes, ...]
+_Case = tuple[Sizes, tuple[bytes, ...]]  # what each slot holds
 
 
 def look(problem: Problem, gcc: Gcc) -> Overrun | list[Untaken]:
@@ -73,7 +69,7 @@ def look(problem: Problem, gcc: Gcc) -> Overrun | list[Untaken]:
         work = folder / "work"
         work.mkdir()
         with (work / "inputs").open("wb") as file:
-            for one in (slot for case in cases for slot in case.slots):
+            for one in (slot for _, slots in cases for slot in slots):
                 file.write(struct.pack("=q", len(one)) + one)
         said = f"{signature_header(problem)}\n#define ENTRY {problem.entry}\n"
         (work / "signature.h").write_text(f'{said}#define OPTIONS "{_OPTIONS}"\n', "utf-8")
@@ -96,7 +92,7 @@ def look(problem: Problem, gcc: Gcc) -> Overrun | list[Untaken]:
 def _overrun(problem: Problem, case: _Case, said: str, line: int) -> Overrun | None:
     """What the sanitizer said of the last case that was begun."""
     if bounds := _BOUNDS.search(said):
-        return Overrun(int(bounds[1]), f"leaves an array: {bounds[2]}", case.sizes)
+        return Overrun(int(bounds[1]), f"leaves an array: {bounds[2]}", case[0])
     if not _REPORT.search(said):
         return None
     does = "writes" if re.search(r"^WRITE of", said, re.MULTILINE) else "reads"
@@ -104,7 +100,7 @@ def _overrun(problem: Problem, case: _Case, said: str, line: int) -> Overrun | N
     if region := _REGION.search(said):
         where = "freed memory of" if region[1] == "inside of" else "out of"
         what = f"{does} {where} {_array(problem, case, said, region)}"
-    return Overrun(line, what, case.sizes)
+    return Overrun(line, what, case[0])
 
 
 def _commands(gcc: Gcc, work: Path) -> list[tuple[str, ...]]:
@@ -135,12 +131,12 @@ def _cases(problem: Problem) -> Iterator[_Case]:
             left -= problem.nbytes(sizes)
             if left < 0:
                 return
-            yield _Case(sizes, _slots(problem, sizes, generate(problem, sizes, variant, 1)))
+            yield sizes, _slots(problem, sizes, generate(problem, sizes, variant, 1))
     for sizes in known.values():
         if problem.nbytes(sizes) <= _MORE_BYTES:
             for seed in range(2, 2 + _MORE_SEEDS):
-                yield _Case(sizes, _slots(problem, sizes, generate(problem, sizes, 0, seed)))
-            yield _Case(sizes, _slots(problem, sizes, _ending(problem, sizes)))
+                yield sizes, _slots(problem, sizes, generate(problem, sizes, 0, seed))
+            yield sizes, _slots(problem, sizes, _ending(problem, sizes))
 
 
 def _ending(problem: Problem, sizes: Sizes) -> dict[str, Array]:
@@ -179,17 +175,10 @@ def _line(said: str, folder: Path, gcc: Gcc) -> int:
 
 
 def _array(problem: Problem, case: _Case, said: str, region: re.Match[str]) -> str:
-    """The name and length of a region's array: by its address, or by its bytes for a copy."""
+    """The name and length of a region's array, by its address; of a copy its bytes."""
     nbytes, start = int(region[2]), int(region[3], 16)
-    last = _SLOT.findall(said)[-len(case.slots) :]
-    same = [int(slot) for _, slot, place in last if int(place, 16) == start]
-    alike = [
-        index
-        for index, arg in enumerate(problem.slots)
-        if arg.is_array and len(case.slots[index]) == nbytes
-    ]
-    index = next(iter(same or (alike if len(alike) == 1 else ())), None)
-    if index is None:
-        return f"an array of {nbytes} bytes"
-    arg = problem.slots[index]
-    return f"{arg.name} ({nbytes // arg.dtype.itemsize} elements)"
+    for _, slot, place in _SLOT.findall(said)[-len(case[1]) :]:
+        arg = problem.slots[int(slot)]
+        if int(place, 16) == start:
+            return f"{arg.name} ({nbytes // arg.dtype.itemsize} elements)"
+    return f"an array of {nbytes} bytes"

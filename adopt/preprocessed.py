@@ -8,12 +8,12 @@ conditions, of which the first does not hold.
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from regraph_kg.cpp.functions import Build, CodeFile, parsed
-from regraph_kg.cpp.slice import file_parts
+from regraph_kg.cpp.slice import file_parts, whole_text
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compile.own_folder import own_folder
 from regraph_kg.evaluation.compile.sandboxed import run_project
@@ -28,7 +28,11 @@ _PARTS = re.compile(
 _SWITCH = re.compile(rb"(?<!\w)[A-Za-z]\w*")  # names of a condition, but those of compilers
 _UNASKING = (None, b"else", b"endif")
 _UNASKED = re.compile(rb"//.*|/\*.*?\*/|__has_\w+\s*\([^)]*\)", re.DOTALL)
-_DEFINED = re.compile(rb"(?m)^[ \t]*#[ \t]*define[ \t]+(\w+)")
+_DEFINED = re.compile(rb"(?m)^[ \t]*#[ \t]*define[ \t]+(\w+)(\([\w, \t]*\))?")
+_UNDONE = re.compile(rb"(?m)^[ \t]*#[ \t]*undef[ \t]+(\w+)")
+_GUARD = re.compile(rb"#[ \t]*ifndef[ \t]+(\w+)[^\n]*\n[ \t]*#[ \t]*define[ \t]+\1[ \t]*\r?\n")
+_TEXT = b"\n#define REGRAPH_TEXT(...) #__VA_ARGS__\n#define REGRAPH_SAME(a) REGRAPH_TEXT(a)\n"
+_IS = re.compile(rb'regraph_is\((\d+)\)\s*("(?:\\.|[^"\\])*")')
 _ERROR = re.compile(r"(?m)^all\.cpp:(\d+):.*?error: (.*)")
 _INK = re.compile(rb"\S")
 _PATIENCE_SECONDS = 60.0
@@ -43,16 +47,17 @@ def preprocessed(source: CodeFile) -> tuple[CodeFile, CodeFile, tuple[str, ...]]
     parts = file_parts(source)
     text = b"".join(own + header for own, _, header in parts)
     added = text.count(b"\n") - source.content.count(b"\n")
-    said = _marks(source.path, text, added)
+    said = _expanded(source.path, _marked(text), added)
     alive, absent = (
         set(map(int, re.findall(rb"regraph_%s_(\d+)" % k, said))) for k in (b"at", b"no")
     )
     missing = tuple(
         found["name"][1:-1].decode() for found in _directives(text) if found.start() in absent
     )
-    conditions = (f["asked"] for f in _directives(source.bare) if f["if"] not in _UNASKING)
-    asked = {name for one in conditions for name in _SWITCH.findall(_UNASKED.sub(b"", one))}
-    undefined = sorted(asked - {b"defined", b"NDEBUG", *_DEFINED.findall(text)})
+    asked = {name for found in _directives(source.bare) for name in _asked(found)}
+    undefined = sorted(
+        asked - {b"defined", b"NDEBUG", *(name for name, _ in _DEFINED.findall(text))}
+    )
     if missing and undefined:
         raise BadInput(
             f"{source.path}: #if asks for {b', '.join(undefined[:5]).decode()}, which"
@@ -103,13 +108,39 @@ def build_of(text: str) -> tuple[Build, str, list[str]]:
     return Build(own, told), " ".join(kept), others
 
 
+def switches(source: CodeFile, spans: Sequence[tuple[int, int]]) -> dict[str, str]:
+    """Macros that a build may set and these parts of the file rest on, and what they are in C++."""
+    text, groups = whole_text(source), list[tuple[int, set[bytes]]]()
+    names = {name for name, _ in _DEFINED.findall(source.build.lines)}
+    for found in (one for one in _directives(text) if one["if"]):
+        if found["if"].startswith(b"if"):
+            groups.append((found.start(), set()))
+        if groups:
+            groups[-1][1].update(_asked(found))
+        if groups and found["if"] == b"endif":
+            start, asked = groups.pop()
+            names |= asked if any(a < found.end() and start < b for a, b in spans) else set()
+    names -= {b"defined", b"NDEBUG", *_GUARD.findall(text), *_UNDONE.findall(text)}
+    given = {name: name + taken.replace(b" ", b"") for name, taken in _DEFINED.findall(text)}
+    told = [given.get(name, name) for name in sorted(names)]
+    lines = b"".join(b"regraph_is(%d)REGRAPH_SAME(%b)\n" % pair for pair in enumerate(told))
+    said = _expanded(source.path, _marked(text) + _TEXT + lines, 0) if told else b""
+    return {told[int(at)].decode(): value.decode() for at, value in _IS.findall(said)}
+
+
+def _asked(condition: re.Match[bytes]) -> set[bytes]:
+    """Names that a condition asks for."""
+    is_asking = condition["if"] not in _UNASKING
+    return set(_SWITCH.findall(_UNASKED.sub(b"", condition["asked"]))) if is_asking else set()
+
+
 def _directives(text: bytes) -> Iterator[re.Match[bytes]]:
     """Conditions and `#include` lines."""
     return (found for found in _PARTS.finditer(text) if found["if"] or found["name"])
 
 
-def _marks(path: Path, text: bytes, added: int) -> bytes:
-    """What is left of the text with its marks."""
+def _marked(text: bytes) -> bytes:
+    """The text with a mark behind each condition."""
     parts, end, row = list[bytes](), 0, 2
     for found in _directives(text):
         name, start = found["name"], found.start()
@@ -121,12 +152,17 @@ def _marks(path: Path, text: bytes, added: int) -> bytes:
             said += b"regraph_no_%d\n#endif\n%s" % (start, line)
         parts += [text[end:start], said]
         end = found.end()
+    return b"".join((*parts, text[end:]))
+
+
+def _expanded(path: Path, text: bytes, added: int) -> bytes:
+    """What the preprocessor leaves of a text."""
     gcc = find_gcc()
     command = (str(gcc.path), "-E", "-P", "-w", "-march=native", "-std=c++17", "all.cpp")
     with own_folder() as folder:
         work = folder / "work"
         work.mkdir()
-        (work / "all.cpp").write_bytes(b"".join((*parts, text[end:])))
+        (work / "all.cpp").write_bytes(text)
         commands = [(*command, "-o", "out")]
         ran = run_project(commands, folder, gcc.reads, {}, _PATIENCE_SECONDS, any_memory=True)
         if ran.code:

@@ -13,6 +13,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from regraph_kg.adopt.adapter import Given, argument
 from regraph_kg.adopt.types import Passed
@@ -39,8 +40,7 @@ class ProbeCall:
     ends: Mapping[str, int] = field(default_factory=dict)  # elements beyond which an array is left
 
 
-@dataclass(frozen=True, slots=True)
-class Touched:
+class Touched(NamedTuple):
     """What a call did with one array."""
 
     end: int  # one more than the largest index that was accessed; 0 where none was
@@ -56,8 +56,7 @@ class Touched:
     counts: Sequence[int]  # how often each of the first elements was accessed
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
+class Called(NamedTuple):
     """What a call did."""
 
     returned: int  # elements that were returned; -1 for what is no vector

@@ -1,11 +1,11 @@
 """A function of a user's file: its types by its text, and what it does with its arrays."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
-from regraph_kg.adopt.preprocessed import preprocessed
+from regraph_kg.adopt.preprocessed import preprocessed, switches
 from regraph_kg.adopt.probe import Probe, glue
 from regraph_kg.adopt.refusals import refuse, uncompiled
 from regraph_kg.adopt.seen import Watched, watch
@@ -16,8 +16,7 @@ from regraph_kg.cpp.syntax import walk
 from regraph_kg.errors import BadInput
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     """A function, its types, and what it does when it runs."""
 
     function: Function
@@ -28,6 +27,7 @@ class Read:
     returned: Passed | None
     watched: Watched
     left_out: tuple[str, ...]  # headers that are not here and not needed
+    switches: Mapping[str, str]  # macros that a build may set, and what they are, as C++ strings
 
 
 def understand(source: CodeFile, text: str) -> Read:
@@ -60,6 +60,7 @@ def understand(source: CodeFile, text: str) -> Read:
         raise BadInput(f"{place}: {function.qualified}: {error}") from None
     part = sliced(function)
     refuse(function, part)
+    asked = switches(source, part.spans)
     call = f"{function.qualified}<{', '.join(instance)}>" if instance else function.qualified
     elements = [one.element for one in (*passed.values(), returned) if one is not None]
     layouts = "".join({one.record.layout: None for one in elements if one.record})
@@ -71,7 +72,7 @@ def understand(source: CodeFile, text: str) -> Read:
         except BadInput as error:
             raise uncompiled(here, str(error), missing) from None
         watched = watch(probe, passed, returned)
-    return Read(here, instance, part, whole, passed, returned, watched, missing)
+    return Read(here, instance, part, whole, passed, returned, watched, missing, asked)
 
 
 def _whole(function: Function) -> None:

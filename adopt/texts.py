@@ -147,7 +147,7 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
         lines=(function.outer.start_point.row + 1, function.outer.end_point.row + 1),
         definition=(start, end),
         entry=plain.entry,
-        declaration=f"{plain.declaration};",
+        declaration=f"{plain.declared(lambda element: element.opaque)};",
         declare_at=_line_start(source, _file_scope(function.outer)),
         replace=(inside, inside),
         wrapper=called,

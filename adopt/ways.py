@@ -7,8 +7,8 @@ Not covered: a `switch`, parts of a condition, conditions in macros and in `cons
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tree_sitter import Node
 
@@ -22,8 +22,7 @@ _LENGTH = re.compile(r"\b\w+\s*\.\s*(?:size\s*\(\s*\)|empty\s*\(\s*\))")
 _ASKING = {"if_statement", "conditional_expression", *LOOPS}
 
 
-@dataclass(frozen=True, slots=True)
-class Untaken:
+class Untaken(NamedTuple):
     """A condition that went one way only."""
 
     line: int  # line of serial.cpp

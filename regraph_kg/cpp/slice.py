@@ -9,8 +9,8 @@ Not covered: names that only macros make.
 import codecs
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tree_sitter import Node
 
@@ -36,12 +36,12 @@ _MOST_BYTES = 2**20
 _MOST_HEADERS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """The text, and the functions in it that are reached."""
+class Slice(NamedTuple):
+    """The text, the functions in it that are reached, and its items' places in the file."""
 
     text: str
     reached: list[Function]
+    spans: list[tuple[int, int]]
 
 
 def file_parts(source: CodeFile) -> list[tuple[bytes, bytes, bytes]]:
@@ -95,7 +95,7 @@ def sliced(function: Function) -> Slice:
         for f in functions(source)
         if any(start <= f.node.start_byte and f.node.end_byte <= end for start, end in spans)
     ]
-    return Slice(text, inside)
+    return Slice(text, inside, spans)
 
 
 def _serial(text: str) -> str:

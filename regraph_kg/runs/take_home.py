@@ -8,10 +8,10 @@ Not covered: the build of the user's project.
 import hashlib
 import re
 import textwrap
-from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
 from regraph_kg import locks, report
 from regraph_kg.cpp.functions import functions, parsed
@@ -30,8 +30,7 @@ _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*\n?", re.MULTILINE)
 _MARK = b"// regraph: "  # first characters of the files that this module makes
 
 
-@dataclass(frozen=True, slots=True)
-class RunAnswer:
+class RunAnswer(NamedTuple):
     """The answer of a run, its verdict, and its code without invisible characters."""
 
     run: RunRecord
@@ -168,17 +167,15 @@ def _with_call(content: bytes, home: Home, file: str) -> bytes:
 
 
 def _renamed(code: str, home: Home, path: Path) -> tuple[str, Home]:
-    """With names of C linkage that are this file's own."""
-    nodes = [(one.name, one.outer.parent) for one in functions(parsed(path, code.encode()))]
-    linked = [
-        n
-        for n, node in nodes
-        if node and "linkage_specification" in (node.type, node.parent and node.parent.type)
-    ]
+    """With names of C linkage, and macros that the build may set, that are this file's own."""
+    above = ((one.name, one.outer.parent) for one in functions(parsed(path, code.encode())))
+    linked = [n for n, a in above if a and "linkage" in f"{a.type} {a.parent and a.parent.type}"]
     mark = hashlib.sha256(f"{path.resolve()} {home.function}".encode()).hexdigest()[:8]
     words = "|".join({home.entry, *linked})
     name = partial(re.compile(rf"(?<!\.)(?<!->)\b({words})\b").sub, rf"\1_{mark}")
     texts = {field: name(getattr(home, field)) for field in ("entry", "declaration", "wrapper")}
+    asked = "|".join(re.findall(r"SAME\((\w+)[,(]", home.wrapper)) or "(?!)"
+    code = re.sub(rf"(?m)^[ \t]*#[ \t]*define[ \t]+({asked})\b", r"#undef \1\n\g<0>", code)
     return name(code), home.model_copy(update=texts)
 
 

@@ -1,5 +1,6 @@
 """`--flags`: how a user's build reads a file."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from regraph_kg.adopt.texts import home, serial_code
 from regraph_kg.cpp.functions import read
 from regraph_kg.cpp.slice import whole_text
 from regraph_kg.errors import BadInput
+from regraph_kg.runs.take_home import _renamed, _with_call
 
 CODE = """#include <real.h>
 #ifndef STEP
@@ -52,6 +54,47 @@ def test_flags_say_what_of_a_file_is_read(
     again = read(file, build_of(told.flags)[0])  # as a later command does
     assert told.was_read_from(whole_text(again))
     assert not told.was_read_from(whole_text(read(file)))
+
+
+SET = """#ifndef FACTOR
+#define FACTOR 2
+#endif
+#ifndef LARGER
+#define LARGER(a, b) ((a) > (b) ? (a) : (b))
+#endif
+#ifdef UNRELATED
+int unrelated;
+#endif
+void f(const float* x, float* y, int n) {
+  for (int i = 0; i < n; ++i) {
+    y[i] = LARGER(x[i], 0) * FACTOR;
+#if LEVEL > 3
+    y[i] += 1;
+#endif
+  }
+}
+#include <cstdio>
+int main() { float x[2] = {1, 2}, y[2]; f(x, y, 2); std::printf("%g\\n", y[1]); }
+"""
+
+
+@pytest.mark.slow
+def test_a_build_with_other_macros_runs_the_functions_own_code(tmp_path: Path) -> None:
+    (tmp_path / "own.cpp").write_text(SET)
+    draft = Draft(understand(read(tmp_path / "own.cpp"), "f"), Said())
+    assert [*draft.read.switches] == ["FACTOR", "LARGER(a,b)", "LEVEL"]
+    plain = draft.plain()
+    kept = home(draft, plain, tmp_path)
+    entry = serial_code(draft, plain).replace("FACTOR;", "FACTOR + 0.5f;")  # tells which one ran
+    entry, kept = _renamed(entry, kept, tmp_path / "own.cpp")
+    (tmp_path / "entry.cpp").write_text(entry)
+    (tmp_path / "own.cpp").write_bytes(_with_call(SET.encode(), kept, "entry.cpp"))
+    flags = ["-DFACTOR=2", "-DFACTOR=3", "-DLEVEL=4", "-DUNRELATED", "-DLARGER(a,b)=(a+(b))"]
+    words = ["g++", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "own.cpp", "entry.cpp", "-o"]
+    for flag, expected in zip(flags, ["4.5", "6", "5", "4.5", "4"], strict=True):
+        subprocess.run([*words, "program", flag], cwd=tmp_path, check=True, timeout=120)
+        said = subprocess.check_output(["./program"], cwd=tmp_path, text=True, timeout=60)
+        assert (flag, said) == (flag, f"{expected}\n")
 
 
 @pytest.mark.parametrize(
