@@ -264,8 +264,7 @@ def wrapper(plain: Plain, sizes: Mapping[str, str], extents: Mapping[str, str]) 
         lines, argument, ends = _outward(result, {})
         kind, name = result.passed.element.spelled, result.name
         made = {"vector": f"std::vector<{kind}> {name}({extents.get(name, '')});"}
-        if result.passed.fixed:
-            made["array"] = f"std::array<{kind}, {result.passed.fixed[0]}> {name};"
+        made["array"] = f"std::array<{kind}, {next(iter(result.passed.fixed), 0)}> {name};"
         before += [made.get(result.passed.form, f"{kind} {name};"), *lines]
         after += [*ends, f"return {result.name};"]
         arguments.append(argument)

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from regraph_kg.adopt.probe import ran
 from regraph_kg.cpp.functions import Build, CodeFile, parsed
 from regraph_kg.cpp.slice import file_parts, whole_text
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compile.own_folder import own_folder
-from regraph_kg.evaluation.compile.sandboxed import run_project
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 
 _PARTS = re.compile(
@@ -35,7 +35,6 @@ _TEXT = b"\n#define REGRAPH_TEXT(...) #__VA_ARGS__\n#define REGRAPH_SAME(a) REGR
 _IS = re.compile(rb'regraph_is\((\d+)\)\s*("(?:\\.|[^"\\])*")')
 _ERROR = re.compile(r"(?m)^all\.cpp:(\d+):.*?error: (.*)")
 _INK = re.compile(rb"\S")
-_PATIENCE_SECONDS = 60.0
 _FLAG = re.compile(r"(-D|-U|-I|-iquote|-isystem)(.*)", re.DOTALL)
 
 
@@ -163,10 +162,9 @@ def _expanded(path: Path, text: bytes, added: int) -> bytes:
         work = folder / "work"
         work.mkdir()
         (work / "all.cpp").write_bytes(text)
-        commands = [(*command, "-o", "out")]
-        ran = run_project(commands, folder, gcc.reads, {}, _PATIENCE_SECONDS, any_memory=True)
-        if ran.code:
-            error = _ERROR.search(ran.said)
+        made = ran([(*command, "-o", "out")], folder, gcc)
+        if made.code:
+            error = _ERROR.search(made.said)
             where = f", line {max(1, int(error[1]) - added)}: {error[2][:200]}" if error else ""
             raise BadInput(
                 f"{path}{where}: the preprocessor stops; say how it is built with --flags"

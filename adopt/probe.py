@@ -79,9 +79,9 @@ class Probe:
             (*compiler, "recorder.o", "probed.o", "-o", "probe"),
         ]
         (folder / "work" / "candidate.cpp").write_text(code, "utf-8")
-        ran = _ran(build, folder, self._gcc)
-        if ran.code != 0:
-            raise BadInput(trimmed(ran.said, code))
+        built = ran(build, folder, self._gcc)
+        if built.code != 0:
+            raise BadInput(trimmed(built.said, code))
 
     def run(self, cases: Sequence[ProbeCall]) -> list[Called | None]:
         """What each call did, in order; None of one that crashed, left its memory or went on."""
@@ -93,7 +93,7 @@ class Probe:
                 end = case.ends.get(name, ROOM)
                 parts += [struct.pack("=ddqq", *numbers, end, len(content)), content]
         (self._folder / "work" / "cases").write_bytes(b"".join(parts))
-        said = _ran([(str(self._folder / "work" / "probe"),)], self._folder, self._gcc).said
+        said = ran([(str(self._folder / "work" / "probe"),)], self._folder, self._gcc).said
         found: list[Called | None] = [None] * len(cases)
         for line in re.findall(r"^call (.*\])$", said, re.MULTILINE):
             number, returned, *slots = json.loads(line)
@@ -102,7 +102,7 @@ class Probe:
         return found
 
 
-def _ran(commands: Sequence[tuple[str, ...]], folder: Path, gcc: Gcc) -> Ran:
+def ran(commands: Sequence[tuple[str, ...]], folder: Path, gcc: Gcc) -> Ran:
     return run_project(commands, folder, gcc.reads, {}, _PATIENCE_SECONDS, any_memory=True)
 
 
@@ -115,9 +115,9 @@ def _recorder(gcc: Gcc) -> bytes:
         for file in (_RECORDER, _HEADER):
             shutil.copy(file, work)
         flags = "-std=c++17", *_FLAGS, "-O2", f"-DROOM={ROOM}"
-        ran = _ran([(str(gcc.path), *flags, "-c", "recorder.cpp")], folder, gcc)
-        if ran.code != 0:
-            raise ToolError(f"{gcc.path.name} does not compile what records: {ran.said[:300]}")
+        built = ran([(str(gcc.path), *flags, "-c", "recorder.cpp")], folder, gcc)
+        if built.code != 0:
+            raise ToolError(f"{gcc.path.name} does not compile what records: {built.said[:300]}")
         return (work / "recorder.o").read_bytes()
 
 

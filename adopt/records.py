@@ -5,7 +5,7 @@ Not covered: structs of other files; members that are arrays, structs or padded.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tree_sitter import Node
 
@@ -14,8 +14,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.types import C_TYPES, Type, dtype_of, record_of
 
 
-@dataclass(frozen=True, slots=True)
-class PlainStruct:
+class PlainStruct(NamedTuple):
     """A struct of the user's."""
 
     qualified: str  # its name from file scope, as `geo::Point`

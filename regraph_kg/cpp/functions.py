@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from tree_sitter import Node, Tree
 
@@ -73,8 +74,7 @@ class CodeFile:
         return b" " * self.begin + self.original[self.begin :]
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(NamedTuple):
     """A function that a file defines."""
 
     source: CodeFile
@@ -140,8 +140,7 @@ class Function:
         return f"{self.qualified}({', '.join(self.types)})"
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionQuery:
+class FunctionQuery(NamedTuple):
     """A value of `--function`: `image::blur<float>(const float*, int)`, or a part of it."""
 
     name: str

@@ -64,10 +64,9 @@ def brought_home(answer: RunAnswer, problem: Problem, home: Home, folder: Path) 
     if content is None or not home.fits(content):
         why = "is no longer there" if content is None else "has changed since its problem was made"
         raise BadInput(f"{path}: {why}; make the problem anew (regraph problem new), or --to FILE")
-    comment = answer_comment(answer, problem, home)
     code, home = _renamed(answer.code, home, path)
     file = _answer_file(path, home.entry, TARGETS[answer.run.header.target].suffix)
-    text = f"{comment}\n{_in_namespace(code, home.entry)}"
+    text = f"{answer_comment(answer, problem, home)}\n{_in_namespace(code, home.entry)}"
     return [
         HomeChange(path, content, _with_call(content, home, file.name)),
         HomeChange(file, _ours(file), text.encode()),
