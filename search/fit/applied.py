@@ -61,10 +61,10 @@ def _is_small(old: str, new: str) -> bool:
 
 
 def shows(technique: Technique, code: str) -> bool:
-    """Whether a code has an effect that the technique lists as new."""
+    """Whether a code shows what the technique lists as new; asks as `kind_of`, for the cache."""
     signs = [entry.partition(" and ")[0] for entry in technique.leaves]
     new = [sign for sign in signs if sign.startswith("new ")]
-    return any(_shows_entry(sign, Facts(), facts_of(code)) for sign in new)
+    return any(_shows_entry(sign, Facts(), facts_of(code, "")) for sign in new)
 
 
 def _shows_entry(entry: str, before: Facts, after: Facts) -> Truth:
