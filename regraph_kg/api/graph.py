@@ -13,8 +13,7 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING
 
-from regraph_kg.cpp.functions import choose, parsed
-from regraph_kg.cpp.slice import sliced
+from regraph_kg.cpp import functions
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.gpu.device import find_gpu, openmp_device
 from regraph_kg.llm.ngrams import place
@@ -79,7 +78,7 @@ class Graph(AbstractContextManager["Graph"]):
         text = code_of(code)
         if function is not None:
             place = code if isinstance(code, Path) else Path("code")
-            text = sliced(choose(parsed(place, text.encode()), function)).text
+            text = functions.alone(functions.parsed(place, text.encode()), function)
         if not any(letter.isalnum() for letter in text):
             raise BadInput(f"{code if isinstance(code, Path) else 'code'}: there is no word in it")
         with self._lock:

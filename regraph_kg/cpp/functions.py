@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from tree_sitter import Node, Tree
 
-from regraph_kg.cpp.syntax import parse
+from regraph_kg.cpp.syntax import parse, walk
 from regraph_kg.errors import BadInput
 
 MOST_BYTES = 16 * 2**20
@@ -266,6 +266,20 @@ def choose(source: CodeFile, text: str) -> Function:
     if source.tree.root_node.has_error:
         there += "; some of it, or of a header beside it, cannot be read as C++"
     raise BadInput(f"{source.path}: no function {text!r}; {there}")
+
+
+def alone(source: CodeFile, text: str) -> str:
+    """The file without the functions that the one of `--function` does not reach by their names."""
+    others, reached = functions(source), [choose(source, text)]
+    others = [one for one in others if one.node != reached[0].node]
+    for one in reached:  # which grows
+        called = {source.text(node) for node in walk(one.body) if "identifier" in node.type}
+        reached += [other for other in others if other.name in called]
+        others = [other for other in others if other.name not in called]
+    content = bytearray(source.content)
+    for other in sorted(others, key=lambda one: -one.outer.start_byte):
+        del content[other.outer.start_byte : other.outer.end_byte]
+    return content.decode()
 
 
 def split(text: str) -> list[str]:
