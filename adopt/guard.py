@@ -43,8 +43,8 @@ def _instance(draft: Draft) -> Iterator[str]:
 
 
 def _asked(draft: Draft, plain: Plain) -> Iterator[str]:
-    for name, text in draft.read.switches.items():
-        yield f"{draft.own.upper()}SAME({name}, {text})"
+    same = f"{draft.own.upper()}SAME"
+    yield from (f"{same}({name}, {text})" for name, text in draft.read.switches.items())
     # a const reference to a number may be an element of what is written
     given = [o for o in plain.given if o.passed.form != "scalar" or not o.passed.by_value]
     yield from (f"{one.name} != nullptr" for one in given if one.passed.form in ("pointer", "rows"))
@@ -53,13 +53,16 @@ def _asked(draft: Draft, plain: Plain) -> Iterator[str]:
     if draft.said.powers:
         yield from (f"({said} & ({said} - 1)) == 0" for said in draft.sizes.values())
     yield from (_wide(draft, text) for text in relations(extents))
+    body = draft.read.function.source.text(draft.read.function.body)
+    scalars = [n for n, o in draft.read.passed.items() if o.counts and n not in draft.sizes]
+    factors = (n for n in scalars if re.search(rf"\b{n}\s*\*|\*\s*{n}\b", body))
+    yield from (f"{name} != 0" for name in factors)  # as a stride 0 leads each turn to one element
     owners = {said.removesuffix(".size()") for said in draft.sizes.values()}
     for one in given:
         if one.counted and not one.reads:
             yield f"{one.name}.empty()"
         elif one.holds and not (one.passed.fixed or one.name in owners or one.sized):
             # a longer one will do where the function asks for nothing but its elements
-            body = draft.read.function.source.text(draft.read.function.body)
             sign = "==" if re.search(rf"\b{one.name}\b(?!\s*\[)", body) else ">="
             long = _wide(draft, draft.length(one.name))
             yield f"{draft.own}len({one.name}.size()) {sign} {long}"

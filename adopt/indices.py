@@ -109,7 +109,8 @@ def _led(
             )
             if not clamped:
                 return None  # brought back into the array by a remainder
-    low = -1 if checked and below is not None else -offset
+    is_kept = below is not None and (checked or offset >= 0)  # a condition keeps what is below 0
+    low = min(-1, -offset) if is_kept else -offset
     return Index(*holder, target, stride, offset, checked, low, clamped=clamped)
 
 

@@ -46,6 +46,14 @@ def test_an_integer_that_bounds_an_index_is_a_size(body: str, table: str, index:
     assert (given(one, "t"), given(one, "m"), given(one, "k")) == (table, "size", index)
 
 
+def test_an_index_below_zero_is_given_where_only_that_is_asked_for() -> None:
+    head = "void f(const std::vector<float>& t, const std::vector<int>& k, std::vector<float>& y) {"
+    loop = "for (unsigned i = 0; i < k.size(); ++i)"
+    asked = of(f"{head} {loop} {{ if (k[i] < 0) continue; y[i] = t[k[i]]; }} }}")
+    assert given(asked, "k") == "k_size in -1..t_size - 1"
+    assert given(of(f"{head} {loop} y[i] = t[k[i]]; }}"), "k") == "k_size in 0..t_size - 1"
+
+
 @pytest.mark.parametrize(
     ("code", "expected"),
     [

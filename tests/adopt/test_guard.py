@@ -181,3 +181,10 @@ def test_a_parameter_may_have_the_name_of_what_a_function_must_not_call(name: st
         f"{at} void f(float* y, int n) {{ for (int i = 0; i < n; ++i) y[at(0, i)] = i; }}"
     )
     assert one.shape("y") == ("n",)
+
+
+def test_a_stride_that_is_no_size_must_not_be_zero(tmp_path: Path) -> None:
+    strided = SHIFT.replace("int n)", "int n, int s)").replace("y[i]", "y[i * s]")
+    assert "s >= 1" in home(drafted(strided), drafted(strided).plain(), tmp_path).wrapper
+    one = drafted(strided, y=("100",))
+    assert "s != 0" in home(one, one.plain(), tmp_path).wrapper
