@@ -43,8 +43,7 @@ def _instance(draft: Draft) -> Iterator[str]:
 
 
 def _asked(draft: Draft, plain: Plain) -> Iterator[str]:
-    same = f"{draft.own.upper()}SAME"
-    yield from (f"{same}({name}, {text})" for name, text in draft.read.switches.items())
+    yield from (f"{draft.own.upper()}SAME({n}, {t})" for n, t in draft.read.switches.items())
     # a const reference to a number may be an element of what is written
     given = [o for o in plain.given if o.passed.form != "scalar" or not o.passed.by_value]
     yield from (f"{one.name} != nullptr" for one in given if one.passed.form in ("pointer", "rows"))

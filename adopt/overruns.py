@@ -54,7 +54,7 @@ class Overrun(NamedTuple):
     sizes: Sizes
 
 
-_Case = tuple[Sizes, tuple[bytes, ...]]  # what each slot holds
+_Case = tuple[Sizes, tuple[bytes, ...]]
 
 
 def look(problem: Problem, gcc: Gcc) -> Overrun | list[Untaken]:
