@@ -59,8 +59,8 @@ def counted(
 ) -> SerialLoop | None:
     """A loop by steps of 1 whose bounds the host can compute beforehand."""
     fact = fact_of(function.source, node)
-    if fact is None or not is_integer(fact.type) or fact.step != "1" or not fact.start:
-        return None
+    if fact is None or not (fact.type and is_integer(fact.type) and fact.start) or fact.step != "1":
+        return None  # a head that declares several has no one type
     first, end = fact.start, fact.end
     if match := re.fullmatch(rf"{fact.variable} \+ (\w+) <=? (.+)", end):  # i + 1 < n
         end = f"(long long)({match[2]}) - {match[1]}"  # unsigned numbers have no negative one

@@ -70,6 +70,7 @@ def test_iterations_that_are_apart_are_threads(body: str) -> None:
         "for (int i = 0; i < n; ++i) { y[i] = 1; ++i; }",
         "for (int i = 0; i < n; ++i) { y[i] = 1; n -= 1; }",
         "for (auto i = 0; i < n; ++i) y[i] = 1;",
+        "for (int i = n - 1, j = 0; j < n; ++j) y[j] = x[j] * i;",
         "for (int i = 0; i < x[0]; ++i) y[i] = 1;",
     ],
 )
