@@ -109,8 +109,7 @@ def _led(
             )
             if not clamped:
                 return None  # brought back into the array by a remainder
-    is_kept = below is not None and (checked or offset >= 0)  # a condition keeps what is below 0
-    low = min(-1, -offset) if is_kept else -offset
+    low = min(-1, -offset) if below is not None and (checked or offset >= 0) else -offset
     return Index(*holder, target, stride, offset, checked, low, clamped=clamped)
 
 

@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from regraph_kg.cpp.slice import sliced, whole_text
 from regraph_kg.evaluation.problem.home import Home
 
 _VECTOR = re.compile(r"(const )?(?:std::)?vector<(.+)>( ?const)?&")
+_THROWS = re.compile(r"if\s*\([^{};]*\)\s*\{?\s*throw\b[^{};]*;\s*\}?")  # stays in front
 _MARKS = ("static", "inline", "constexpr", "extern")
 
 
@@ -92,8 +94,7 @@ def problem_fields(draft: Draft, plain: Plain, name: str) -> dict[str, Any]:
     fields: dict[str, Any] = {"schema": 1, "name": name, "entry": plain.entry, "metric": "call"}
     if plain.result and plain.result.is_returned:
         fields |= {"returns": {"type": plain.result.passed.element.type}}
-    if draft.said.powers:
-        fields |= {"held_out": False}
+    fields |= {"held_out": False} if draft.said.powers else {}
     if draft.read.watched.stops:
         fields |= {"work": {"early_exit": True}}
     return fields | {"args": draft.arguments()}
@@ -133,9 +134,9 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
     called = guarded(draft, plain, wrapper(plain, sizes, extents))
     start, end = _line_start(source, function.outer), function.outer.end_byte
     pointers = [n for n, one in draft.read.passed.items() if one.form in ("pointer", "rows")]
-    inside = function.body.start_byte + 1
-    needed = ["<vector>", "<algorithm>"] if "_bytes" in called else []
-    needed += ["<type_traits>"] if function.templates else []
+    checks = takewhile(lambda n: _THROWS.fullmatch(source.text(n)), function.body.named_children)
+    inside = max((node.end_byte for node in checks), default=function.body.start_byte + 1)
+    needed = ["<vector>", "<algorithm>"] * ("_bytes" in called)
     return Home(
         schema_version=1,
         file=os.path.relpath(source.path.resolve(), folder.resolve()),
@@ -151,7 +152,7 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
         declare_at=_line_start(source, _file_scope(function.outer)),
         replace=(inside, inside),
         wrapper=called,
-        includes=tuple(needed),
+        includes=(*needed, *["<type_traits>"] * bool(function.templates)),
         assumes=tuple(f"{n} points to {draft.wrapped(draft.length(n))} elements" for n in pointers),
     )
 

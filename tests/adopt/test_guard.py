@@ -100,6 +100,7 @@ LARGEST = """template <typename T> T f(const std::vector<T>& x) {
     return found;
 }"""
 
+THROWS = SHIFT.replace("int n) {", "int n, int s) { if (s < 0) throw s; if (n > 9) { throw n; }")
 DECLARED = "template <typename T> T f(const std::vector<T>& x);"
 WIDE = """template <class T, int by> void f(const T* x, T* y, int n) {
     for (int i = 0; i < n; ++i) y[i] = x[i] * by;
@@ -118,6 +119,13 @@ WIDE = """template <class T, int by> void f(const T* x, T* y, int n) {
         (TYPES, "f", "float x[3] = {}; f(x, reinterpret_cast<int*>(x), 3);", ""),
         (FOUR, "f", f"float x[2] = {{1, 2}}, y[4] = {{}}; f(x, y, 2); {SHOWN}", "new\n2\n"),
         (FOUR, "f", f"float y[4] = {{1, 2}}; f(y + 1, y, 2); {SHOWN}", "2\n"),
+        (THROWS, "f", f"float x[2] = {{1, 2}}, y[2]; f(x, y, 2, 0); {SHOWN}", "new\n3\n"),
+        (
+            THROWS,
+            "f",
+            'float x[1] = {}, y[1]; try { f(x, y, 1, -1); } catch (int) { puts("thrown"); }',
+            "thrown\n",
+        ),
         (NAMED, "f", f"float x[2] = {{1, 2}}, y[2]; f(x, y, 2); {SHOWN}", "new\n3\n"),
         (GROWS, "f", f"std::vector<int> x{{1, 2}}, y(2); f(x, y); {SHOWN}", "new\n3\n"),
         # a reference to a number may be an element of what is written, or read
