@@ -283,6 +283,12 @@ struct sum_by_cub {
     __host__ __device__ T operator()(T a, T b) const { return a + b; }
 };
 
+//: product_by_cub
+template <class T>
+struct product_by_cub {
+    __host__ __device__ T operator()(T a, T b) const { return a * b; }
+};
+
 //: greatest_by_cub
 template <class T>
 struct greatest_by_cub {
@@ -293,6 +299,24 @@ struct greatest_by_cub {
 template <class T>
 struct least_by_cub {
     __host__ __device__ T operator()(T a, T b) const { return b < a ? b : a; }
+};
+
+//: any_bits_by_cub
+template <class T>
+struct any_bits_by_cub {
+    __host__ __device__ T operator()(T a, T b) const { return a | b; }
+};
+
+//: all_bits_by_cub
+template <class T>
+struct all_bits_by_cub {
+    __host__ __device__ T operator()(T a, T b) const { return a & b; }
+};
+
+//: odd_bits_by_cub
+template <class T>
+struct odd_bits_by_cub {
+    __host__ __device__ T operator()(T a, T b) const { return a ^ b; }
 };
 
 //: scan_by_cub
@@ -376,6 +400,15 @@ long long place_by_cub(const T* all, long long count, T value, bool last) {
     return place;
 }
 
+//: chosen_by_cub
+// Where a loop that begins with `best` finds the best of all values; -1 for nowhere. `last`: it
+// takes equal ones, too.
+template <class T, class Op>
+long long chosen_by_cub(const T* all, long long count, T best, Op op, bool last) {
+    const T found = reduced_by_cub(all, all + count, op, best);
+    return found == best && !last ? -1 : place_by_cub(all, count, found, last);
+}
+
 //: element_by_cub
 // A place in the device's memory, whose element the host reads by `*`.
 template <class T>
@@ -455,6 +488,27 @@ void copy_by_cub(const T* first, const T* last, U* out) {
 //: sort_by_cub
 // Radix sort takes 0.0 and -0.0 for equal, as `<` does, and keeps the order of equals. NaN has no
 // place in any order by `<`, so that a valid input has none.
+template <class K, class V>
+void pairs_by_cub(const K* keys, V* first, long long count, bool down) {
+    K* sorted;
+    V* values;
+    void* room = nullptr;
+    size_t bytes = 0;
+    cudaMalloc(&sorted, sizeof(K) * count);
+    cudaMalloc(&values, sizeof(V) * count);
+    for (int round = 0; round < 2; ++round) {
+        if (down)
+            cub::DeviceRadixSort::SortPairsDescending(
+                room, bytes, keys, sorted, first, values, count);
+        else
+            cub::DeviceRadixSort::SortPairs(room, bytes, keys, sorted, first, values, count);
+        if (round == 0) cudaMalloc(&room, bytes);
+    }
+    cudaMemcpy(first, values, sizeof(V) * count, cudaMemcpyDeviceToDevice);
+    cudaFree(room);
+    cudaFree(values);
+    cudaFree(sorted);
+}
 template <class K>
 void sort_by_cub(K* first, K* last, bool down = false) {
     K* sorted;
@@ -473,4 +527,19 @@ void sort_by_cub(K* first, K* last, bool down = false) {
     cudaMemcpy(first, sorted, sizeof(K) * count, cudaMemcpyDeviceToDevice);
     cudaFree(room);
     cudaFree(sorted);
+}
+template <class V, class Key, class K>
+__global__ void keys_by_cub(const V* first, long long count, Key key, K* keys) {
+    const long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at < count) keys[at] = key(first[at]);
+}
+template <class K, class V, class Key>
+void sort_by_cub(V* first, V* last, Key key, bool down) {
+    K* keys;
+    const long long count = last - first;
+    if (count < 2) return;
+    cudaMalloc(&keys, sizeof(K) * count);
+    keys_by_cub<<<(count + 255) / 256, 256>>>(first, count, key, keys);
+    pairs_by_cub(keys, first, count, down);
+    cudaFree(keys);
 }

@@ -126,7 +126,7 @@ class Kernels:
         `changed`: scalars that they change; `made`: scalars that they declare, with their types.
         """
         if sort := re.search(r"^std_(?:stable_)?(sort\(.{,60})", text, re.MULTILINE):
-            raise UnportableError(f"{sort[1]}: a GPU sorts numbers by < or >")
+            raise UnportableError(f"{sort[1]}: a GPU sorts by one number, by a key stably")
         kinds = scope.scalars | {n: f"{it.element}*" for n, it in scope.arrays.items()}
         changed = [
             n for n in changed if n in kinds and not scope.known.get(n, "").startswith("const")
@@ -150,7 +150,7 @@ class Kernels:
             *own.after,
         ]
 
-    def _read(
+    def read(
         self,
         text: str,
         scope: Scope,
@@ -177,26 +177,32 @@ class Kernels:
         self.texts.append(f"__global__ void {name}({heads}) {{\n{body}\n}}")
         return name, [passed for passed, _ in taken]
 
-    def threads(self, text: str, scope: Scope) -> list[str] | None:
-        """The host's lines for a loop whose iterations are threads; None where they may not be."""
+    def threads(self, text: str, scope: Scope, apart: str = "") -> list[str] | None:
+        """The host's lines for a loop whose iterations are threads; None where they may not be.
+
+        `apart`: the loop without what is known to touch elements of one iteration alone.
+        """
         if scope.overlaps(_words(text)):
             return None
-        _, function = self._read(text, scope)
+        proved, written = apart or text, text if apart else ""
+        _, function = self.read(proved, scope)
         loop = function.body.named_children[0]
         changed = {
             function.source.text(target) for target in Changes(function.source).changed_by(loop)
         }
-        nest = self._nest(text, scope) if not changed & scope.scalars.keys() else None
+        plain = not changed & scope.scalars.keys()
+        nest = self._nest(proved, scope, (), written) if plain else None
         if nest is not None:
             return self._plain(nest, scope)
-        found = updates(function.source, loop, changed & scope.scalars.keys(), scope.scalars)
+        names, kinds = changed & scope.scalars.keys(), scope.scalars
+        found = updates(function.source, loop, names, kinds, exact=scope.exact)
         writable = {n: a.element for n, a in scope.arrays.items() if a.may_change and n in changed}
         if found is None:
             return None
-        for arrays in ({}, writable):
+        for arrays in ({}, {} if apart else writable):
             tried = scattered(function.source, loop, arrays)
             if (arrays or found) and tried is not None:
-                nest = self._nest(tried.proved, scope, found, tried.text)
+                nest = self._nest(tried.proved, scope, found, written or tried.text)
                 if nest is not None:
                     own = [*found, *tried.sums]
                     return self._combined(nest, scope, own) if own else self._plain(nest, scope)
@@ -240,7 +246,7 @@ class Kernels:
         heads = scope.around.count("\n")
         for known in ({}, scope.known):
             told = f"{scope.around}{text}{'}' * heads}"
-            _, function = self._read(told, scope, names, known)
+            _, function = self.read(told, scope, names, known)
             *before, node = function.body.named_children
             for _ in range(heads):
                 before += node.named_children[:1]
@@ -341,7 +347,7 @@ class Kernels:
 
         `index`: the number of the thread among `count` ones.
         """
-        source, function = self._read(text, scope, _declared_names(text))
+        source, function = self.read(text, scope, _declared_names(text))
         edits, before, after, inner = Edits(), list[str](), list[str](), scope.copy()
         values = _values(source, function.body)
         changed = {source.text(it) for it in Changes(source).changed_by(function.body)}

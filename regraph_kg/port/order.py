@@ -15,11 +15,13 @@ from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import CodeFile, Function
 from regraph_kg.cpp.syntax import statements, walk
 from regraph_kg.port.changes import Changes
+from regraph_kg.port.chosen import chosen
 from regraph_kg.port.host import flat, is_return, words_of
 from regraph_kg.port.kernels import Array, CannotSplitError, Kernels, Scope, undented
 from regraph_kg.port.library import by_cub
 from regraph_kg.port.loops import leaves
 from regraph_kg.port.names import BY_VALUE, NUMBERS, UnportableError, is_number
+from regraph_kg.port.running import running
 
 _BLOCKS = {"for_statement", "while_statement", "do_statement", "if_statement", "compound_statement"}
 _MOST_DEPTH = 2  # loops of the host around a kernel
@@ -150,6 +152,8 @@ class Order:
             try:
                 threads = None if leaves(node) else self.kernels.threads(text, scope)
                 threads = threads or (None if leaves(node) else self._in_parts(text, scope))
+                threads = threads or (None if leaves(node) else running(self.kernels, text, scope))
+                threads = threads or (None if leaves(node) else chosen(self.kernels, text, scope))
             except CannotSplitError:
                 threads = None
             if threads is not None:
@@ -195,19 +199,21 @@ class Order:
             text = self._returning([node], lambda it: " ".join(self._returned(it, scope)))
         return text.split("\n")
 
-    def _by_cub(self, node: Node, scope: Scope) -> str:
-        """A call that the host makes by CUB; "" for another node."""
+    def _by_cub(self, node: Node, scope: Scope) -> tuple[str, str]:
+        """A call that the host makes by CUB, and its rule of order; "" for another node."""
         known = self.deals and node.type in ("call_expression", "binary_expression")
         known = known and self._source.content.startswith(b"std_", node.start_byte)
-        return by_cub(self._source, node, scope) if known else ""
+        return by_cub(self._source, node, scope) if known else ("", "")
 
     def _said(self, value: Node, scope: Scope) -> str:
         """The text of an expression of the host."""
         calls = Edits()
         for inner in walk(value):
-            if text := self._by_cub(inner, scope):
+            text, order = self._by_cub(inner, scope)
+            if text:
                 calls.put(inner, text)
                 self.kernels.deals = True
+                self.kernels.texts += {order} - {"", *self.kernels.texts}
         return calls.applied(self._source.original, value.start_byte, value.end_byte)
 
     def _returned(self, node: Node, scope: Scope) -> list[str]:
@@ -471,7 +477,7 @@ class Order:
         for inner in walk(node):
             if inner.start_byte < end:
                 continue
-            if self._by_cub(inner, scope):
+            if self._by_cub(inner, scope)[0]:
                 end = inner.end_byte
                 continue
             text = self._source.text(inner) if inner.type == "identifier" else ""

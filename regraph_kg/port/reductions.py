@@ -11,14 +11,17 @@ from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import CodeFile
-from regraph_kg.cpp.syntax import walk
+from regraph_kg.cpp.syntax import declared_name, operator, text, walk
 from regraph_kg.port.host import flat, words_of
 from regraph_kg.port.loops import fact_of
+from regraph_kg.port.names import is_integer
 
 _ADDED = re.compile(r"int|unsigned(?: int)?|float|double|(?:std::)?u?int32_t")
 """Types that a GPU adds to atomically."""
 _WIDE = re.compile(r"(?:unsigned )?long(?: long| int)?|(?:std::)?(?:size_t|ptrdiff_t|u?int64_t)")
 _GREATEST = {"max": "{a} < {b} ? {b} : {a}", "min": "{b} < {a} ? {b} : {a}"}
+_WHOLE = {"<", ">", "<=", ">=", "==", "!=", "&&", "||", "!"}
+_TO_WHOLE = r"\((?:std::)?(?:u?int\w*|long|size_t|unsigned)\b[\w ]*\)|static_cast<(?!float|double)"
 _CONSTANT = re.compile(r"true|false|-?\d+")
 
 
@@ -58,21 +61,46 @@ def added(kind: str, place: str, value: str) -> str:
 
 
 def updates(
-    source: CodeFile, loop: Node, names: Collection[str], kinds: Mapping[str, str]
+    source: CodeFile, loop: Node, names: Collection[str], kinds: Mapping[str, str], *, exact: bool
 ) -> list[Update] | None:
-    """How a loop combines values into scalars; None where it does something else with one."""
+    """How a loop combines values into scalars; None where it does something else with one.
+
+    `exact`: whether another order of additions, and so other roundings, would be seen.
+    """
     fact, found = fact_of(source, loop), list[Update]()
     operators = dict(zip(fact.reduces, fact.combines, strict=True)) if fact is not None else {}
     for name in sorted(names):
         if name not in operators:
             return None
-        operator = operators[name] or ("=" if _is_flag(source, loop, name) else "")
-        if not operator or (
-            operator != "=" and (kinds[name] == "bool" or not can_add(kinds[name]))
-        ):
+        sign = operators[name] or ("=" if _is_flag(source, loop, name) else "")
+        if not sign or (sign != "=" and (kinds[name] == "bool" or not can_add(kinds[name]))):
             return None
-        found.append(Update(name, kinds[name], operator))
+        if _is_cut(source, loop, name) if is_integer(kinds[name]) else exact and sign in "+*":
+            return None
+        found.append(Update(name, kinds[name], sign))
     return found
+
+
+def _is_cut(source: CodeFile, loop: Node, name: str) -> bool:
+    """Whether an integer gets a fraction, of which each step leaves the whole part."""
+    root, fractions = loop, {"float", "double"}
+    while root.parent is not None:
+        root = root.parent
+    for node in walk(root):
+        if re.search(r"\b(?:float|double)\b", text(node.child_by_field_name("type"))):
+            fractions |= {declared_name(it) for it in node.children_by_field_name("declarator")}
+    for change in walk(loop):
+        if change.type == "assignment_expression" and text(change.children[0]) == name:
+            waiting = [change.children[2]]
+            while waiting:
+                node = waiting.pop()
+                if text(node) in fractions or re.match(r"[\d.]+(?:[.eE]|f$)", text(node)):
+                    return True
+                is_whole = operator(node) in _WHOLE or re.match(_TO_WHOLE, text(node))
+                waiting += (
+                    [] if is_whole or node.type == "subscript_argument_list" else node.children
+                )
+    return False
 
 
 def _is_flag(source: CodeFile, loop: Node, name: str) -> bool:
@@ -104,13 +132,13 @@ def scattered(source: CodeFile, loop: Node, elements: Mapping[str, str]) -> Scat
         for add in adds:
             assert add is not None
             statement, place, value = add
-            words, text = words_of(source, place), source.text(place)
+            words, element = words_of(source, place), source.text(place)
             if not words & counted and len({it[1].text for it in adds if it}) == 1:
                 name = f"sum_of_{array}"
-                sums[array] = Update(name, kind, "+", text)
+                sums[array] = Update(name, kind, "+", element)
                 written.put(place, name)
             else:
-                written.put(statement, added(kind, text, f"({kind})({value})"))
+                written.put(statement, added(kind, element, f"({kind})({value})"))
             index = source.text(place.named_children[-1]).strip("[]")
             index = index if place.type == "subscript_expression" else "0"
             proved.put(statement, f"{{ const auto put_at = {index}; const auto put = {value}; }}")

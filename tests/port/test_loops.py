@@ -39,6 +39,8 @@ def is_parallel(body: str, before: str = "") -> bool:
         "int m = n - 1; for (int i = 0; i < m; ++i) y[i] = x[i];",
         "if (n == 3) return; for (int i = 0; i < n; ++i) y[i] = 1;",
         "for (int i = 0; i < n; ++i) y[0] += x[i];",
+        "float s = 0; for (int i = 0; i < n; ++i) { s += x[i]; y[i] = s; }",
+        "for (int i = 1; i < n; ++i) y[i] = y[i - 1] + x[i];",
         "const int m = x[0]; for (int i = 0; i < m; ++i) y[i] = 1;",
     ],
 )
@@ -49,8 +51,8 @@ def test_iterations_that_are_apart_are_threads(body: str) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "float s = 0; for (int i = 0; i < n; ++i) { s += x[i]; y[i] = s; }",  # carried
-        "for (int i = 1; i < n; ++i) y[i] = y[i - 1] + x[i];",
+        "float s = 0; for (int i = 0; i < n; ++i) { s = s / 2 + x[i]; y[i] = s; }",  # carried
+        "for (int i = 1; i < n; ++i) y[i] = y[i - 1] / 2 + x[i];",
         "for (int i = 0; i < n; ++i) y[i / 2] = x[i];",
         "int k[2] = {1, 2}; for (int i = 0; i < n; ++i) y[i] = k[i % 2]++;",
         "int i; for (i = 0; i < n; i++) y[i] = x[i]; y[0] = i;",
@@ -120,7 +122,10 @@ struct Two { Sum a; };
             "S s; for (int i = 0; i < n; ++i) { s << x[i]; y[i] = s.v; }",
         ),
         ("#define P y", "for (int i = 1; i < n; ++i) y[i] = *(P + i - 1);"),
-        ("#define ADD(k) k += 1", "float s = 0; for (int i = 0; i < n; ++i) { ADD(s); y[i] = s; }"),
+        (
+            "#define ADD(k) k = k / 2 + 1",
+            "float s = 0; for (int i = 0; i < n; ++i) { ADD(s); y[i] = s; }",
+        ),
         (
             "#define LEAVE(v) if (v) return",
             "for (int i = 0; i < n; ++i) { LEAVE(x[i]); y[i] = 1; }",
