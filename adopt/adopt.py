@@ -306,7 +306,7 @@ class Adopter:
 def _alike(draft: Draft) -> Iterator[tuple[str, str]]:
     """Arrays whose lengths nobody saw or said, each with one whose length a person said."""
     for own in draft.names:
-        if draft.shape(own) == (f"{own}_size",):
+        if own not in draft.said.shapes and draft.shape(own) == (f"{own}_size",):
             yield from ((own, other) for other in draft.said.shapes)
 
 
