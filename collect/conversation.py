@@ -2,7 +2,7 @@
 
 A failed step is sent back with its diagnosis, a few times. It ends after some tries in a row
 without gain, after enough steps, or where the model sees no further step.
-Not here: the model, and the judging of the steps (judged_steps.py).
+Not here: model and judge; what becomes of the steps (judged_steps.py).
 """
 
 import hashlib
@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from regraph_kg.collect.judged_steps import TrajectoryDraft, label_of, step_of
+from regraph_kg.collect.judged_steps import TrajectoryDraft, label_of
 from regraph_kg.cpp.tokens import normalized
-from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.evaluation import EvalReport, Outcome
 from regraph_kg.models.prompt import DecisionKey, Prompt, Reply
 from regraph_kg.models.run import Task
-from regraph_kg.models.text import without_thought
-from regraph_kg.models.trajectory import Source, Step
+from regraph_kg.models.text import plain, without_thought
+from regraph_kg.models.trajectory import Step
 from regraph_kg.search.prompts.fences import quoted, without_blocks
 from regraph_kg.search.prompts.render import prompts_id, system_text
 from regraph_kg.search.prompts.texts import fill
@@ -25,6 +25,7 @@ from regraph_kg.search.read_answer import ParseFailure, parse
 
 FOLDER = Path(__file__).parent / "prompts"
 VERSION = 2  # version of the prompts and their composition: 2 (2026-11) the search's system text
+SAID = 20_000  # stored characters of a model's remarks on a step
 FASTER = 1.03  # least factor that counts as faster; less may be chance
 STEPS, REPAIRS, PATIENCE = 8, 2, 2
 """Usual steps at most; calls for one step after a failed one; tries in a row without gain."""
@@ -52,34 +53,26 @@ class Conversation:
     task: Task
     number: int
     ask: Callable[[Prompt], Reply]  # has a prompt answered, or raises `AnswersPending`
+    judge: Callable[[str], EvalReport]
     steps: int  # steps at most
     names: Sequence[str]  # techniques that are offered
-    origin: Source  # origin of the trajectory; an empty model becomes the one that answered
-    _code: str = ""
+    draft: TrajectoryDraft  # an empty model of its source becomes the one that answered
     _speedup: float = 1.0
     _done: list[str] = field(default_factory=list)
     _tried: list[str] = field(default_factory=list)  # labels that failed on the current code
     _tries: int = 0
 
-    @property
-    def ref(self) -> str:
-        """The run that it is of, problem, target, and number."""
-        return f"{self.origin.run}/{self.task.problem}-{self.task.target}-{self.number}"
-
-    def propose(self, draft: TrajectoryDraft) -> str:
-        """Have `draft` judge steps until one of the limits; say which. Raises `AnswersPending`."""
-        self._code = self.task.serial
-        # The serial code again is no step.
-        draft.codes.add(normalized(self.task.serial))
+    def propose(self) -> str:
+        """Fill the draft until one of the limits; say which. Raises `AnswersPending`."""
         fruitless = 0
         while fruitless < PATIENCE and len(self._done) < self.steps:
-            gained = self._try(draft)
+            gained = self._try()
             if isinstance(gained, str):
                 return f"the model sees no further step: {gained or 'it gave no reason'}"
             fruitless = 0 if gained else fruitless + 1
         return f"{len(self._done)} steps; {fruitless} tries in a row without gain"
 
-    def _try(self, draft: TrajectoryDraft) -> bool | str:
+    def _try(self) -> bool | str:
         """One step, mended while it fails: whether it is a gain, or why there is none."""
         self._tries += 1
         failed: FailedAnswer | None = None
@@ -87,7 +80,8 @@ class Conversation:
         for repair in range(REPAIRS + 1):
             reply = self.ask(self._prompt(failed, repair))
             # The model that answered made the trajectory, unless the user names another.
-            self.origin = self.origin.model_copy(update={"model": self.origin.model or reply.model})
+            source = self.draft.source
+            self.draft.source = source.model_copy(update={"model": source.model or reply.model})
             answer = read_answer(reply, self.task.entry)
             if isinstance(answer, str):
                 return answer
@@ -95,11 +89,13 @@ class Conversation:
                 failed = FailedAnswer(Outcome.PARSE_FAILED, answer.reason, None)
                 continue
             label = answer.label
-            report = draft.take(answer)
-            if report is None:
+            if normalized(answer.code) in map(normalized, self.draft.codes):
                 # The same code once more: another try of it would say the same.
                 label = f"{label} (the code was the same as before)"
                 break
+            # A wrong code is judged as often as it is proposed: the journal makes that free.
+            report = self.judge(answer.code)
+            self.draft.take(answer, report)
             if report.outcome.is_right:
                 return self._go_on(answer, report.speedup)
             failed = FailedAnswer(report.outcome, report.diagnosis, answer.code)
@@ -109,7 +105,7 @@ class Conversation:
     def _go_on(self, step: Step, speedup: float | None) -> bool:
         """Go on from a right step; it is a gain where it is faster."""
         before = self._speedup
-        self._code, self._speedup = step.code, speedup or before
+        self._speedup = speedup or before
         # What failed on the old code may work on the new one.
         self._tried.clear()
         gain = f"{speedup:.3g}x" if speedup else "not timed well"
@@ -124,7 +120,7 @@ class Conversation:
             parts.append(filled("done", steps="\n".join(self._done)))
         if self._tried:
             parts.append(filled("tried", labels="; ".join(self._tried)))
-        parts.append(fill("code", code=self._code.strip()))
+        parts.append(fill("code", code=self.draft.codes[-1].strip()))
         parts.append(fill("signature", signature=self.task.signature))
         if failed is not None:
             said = quoted(failed.diagnosis)
@@ -161,7 +157,8 @@ def read_answer(reply: Reply, entry: str) -> Step | ParseFailure | str:
     if not label:
         return ParseFailure("the answer names no technique; begin it with TECHNIQUE: and its name")
     why, what = (fields.get(name, "").strip(" \n\t*_") for name in ("REASONING", "DETAIL"))
-    return step_of(label, code, why, what)
+    why, what = (plain(said[:SAID]).strip() for said in (why, what))
+    return Step(label=label, reasoning=why, detail=what, code=code)
 
 
 def prompt_hash() -> str:

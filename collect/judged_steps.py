@@ -1,21 +1,19 @@
 """Proposed steps, judged one by one, become a trajectory; which trajectories are kept.
 
-Right steps become its steps, wrong ones its failures. A source (conversation.py)
-proposes one step after the other and hears the verdict on each before it goes on. Not here: the
-times that are stored (evaluation/measure.py takes them, all in one go).
+Right steps become its steps, wrong ones its failures. A model that is asked (conversation.py) or an
+agent (regraph_kg/agents/recording.py) proposes one after the other, and hears the verdict on each.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from regraph_kg.cpp.tokens import normalized
 from regraph_kg.models.evaluation import EvalReport, Outcome, code_hash
-from regraph_kg.models.run import Task
+from regraph_kg.models.target import Target
 from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import FailedStep, Source, Step, Trajectory
 
-LABEL_CHARACTERS = 200  # length limit of a trajectory's label
-SAID = 20_000  # stored characters of a source's remarks on a step
+LABEL_CHARACTERS = 200  # length limit of a step's label
 MIN_SPEEDUP = 1.1  # usual least speedup of a trajectory's fastest step; less may be chance
 
 
@@ -23,39 +21,38 @@ MIN_SPEEDUP = 1.1  # usual least speedup of a trajectory's fastest step; less ma
 class TrajectoryDraft:
     """A trajectory whose steps are being judged."""
 
-    task: Task
-    judge: Callable[[str], EvalReport]
+    target: Target
+    problem: str
+    serial: str
+    source: Source
+    ref: str | None = None
     steps: list[Step] = field(default_factory=list)
     failures: list[FailedStep] = field(default_factory=list)
-    codes: set[str] = field(default_factory=set)
-    """Normalized codes that were right so far: proposing one again does nothing."""
 
-    def take(self, step: Step) -> EvalReport | None:
-        """Judge a step, and put it where it belongs; None where its code is not new."""
-        text = normalized(step.code)
-        if text in self.codes:
-            return None
-        # A wrong code is judged as often as it is proposed: the journal makes that free.
-        report = self.judge(step.code)
+    @property
+    def codes(self) -> list[str]:
+        """The codes that were right so far, of which the next step changes the last."""
+        return [self.serial, *(step.code for step in self.steps)]
+
+    def take(self, step: Step, report: EvalReport) -> None:
+        """Put a judged step where it belongs."""
         if report.outcome.is_right:
-            self.codes.add(text)
             self.steps.append(step)
         else:
             said = (report.outcome, report.diagnosis, report.device)
             self.failures.append(_failure(len(self.steps), step, *said))
-        return report
 
-    def trajectory(self, ref: str, source: Source) -> Trajectory | None:
+    def trajectory(self) -> Trajectory | None:
         """The trajectory so far; None where no proposed step was right."""
         if not self.steps:
             return None
         return Trajectory(
             schema=1,
-            ref=ref,
-            target=self.task.target,
-            problem=self.task.problem,
-            serial=self.task.serial,
-            source=source,
+            ref=self.ref,
+            target=self.target,
+            problem=self.problem,
+            serial=self.serial,
+            source=self.source,
             steps=tuple(self.steps),
             failures=tuple(self.failures),
         )
@@ -141,16 +138,6 @@ def _failure(after: int, step: Step, outcome: Outcome, diagnosis: str, device: s
         code_hash=code_hash(step.code),
         code=step.code,
         device=device or None,
-    )
-
-
-def step_of(label: str, code: str, reasoning: str, detail: str) -> Step:
-    """A step as its source reports it; `code` is the whole source file after it."""
-    return Step(
-        label=label_of(label) or "a step",
-        reasoning=plain(reasoning[:SAID]).strip(),
-        detail=plain(detail[:SAID]).strip(),
-        code=code,
     )
 
 

@@ -17,7 +17,7 @@ from pydantic import Field
 from regraph_kg.agents import judging
 from regraph_kg.agents.folder import ProjectFolder
 from regraph_kg.agents.judging import Hear, JudgeDesk
-from regraph_kg.agents.recording import FOLDER, AgentSteps, name_of
+from regraph_kg.agents.recording import FOLDER, AgentSteps, begin_steps, name_of
 from regraph_kg.api.graph import Graph, open_graph
 from regraph_kg.errors import BadInput, RegraphError
 from regraph_kg.models.evaluation import Candidate, EvalReport
@@ -244,7 +244,7 @@ class Tools:
         author = f"{name_of(model, 'model')} ({name_of(agent, 'agent')})"
         async with self._recording:  # one step after the other: each stands on the one before
             declared = await asyncio.to_thread(declared_problem, self._settings, place)
-            begun = AgentSteps(declared, target, author)
+            begun = begin_steps(declared, target, author)
             steps = self._recorded.get(trajectory) if trajectory else begun
             if steps is None:
                 raise BadInput("trajectory: this server began no such one; leave it empty")
@@ -255,7 +255,7 @@ class Tools:
             judged = await self._desk.ask(
                 hearing(context), judging.evaluate, place, candidate, "screening"
             )
-            steps.add(step, judged)
+            steps.take(steps.measured(step, judged), judged)
             # only once it is judged: a cancelled first step leaves no trajectory
             self._recorded[steps.id] = steps
             path = steps.write(self._folder.inside(str(FOLDER)))

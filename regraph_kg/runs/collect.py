@@ -6,7 +6,7 @@ beside the result holds all answers, verdicts and measurements. Not here: source
 what is kept (collect/).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -124,12 +124,11 @@ class _Collecting:
             # The model is told on which machine its code will run.
             machine = self.judge.hardware(self.choice.target)
             task = replace(task_of(problem, self.choice.target), machine=machine)
-            created = str(self.journal.about["created"])
-            sources = _sources(self.settings, self.choice, task, self.ask, created)
+            sources = list(self._sources(task, partial(self._judged, problem)))
             for number, source in enumerate(sources):
                 message = f"{problem.name}, {number + 1} of {len(sources)}"
                 yield WorkDone("collecting", number, len(sources), message)
-                line = self._add(source, task, problem)
+                line = self._add(source, problem)
                 yield WorkDone("collecting", number + 1, len(sources), message, line)
         kept, left_out = choose_kept(self.built, self.choice.min_speedup)
         # All at once, at the end: until then the journal has everything, and a kill loses nothing.
@@ -159,25 +158,25 @@ class _Collecting:
         self.journal.write(key, reply.model_dump(mode="json"))
         return reply
 
-    def _add(self, source: Conversation, task: Task, problem: Problem) -> str:
+    def _add(self, source: Conversation, problem: Problem) -> str:
         """Build and measure one trajectory; return its result as a line."""
-        draft = TrajectoryDraft(task, partial(self._judged, problem))
+        ref = str(source.draft.ref)
         try:
-            ended = source.propose(draft)
+            ended = source.propose()
         except AnswersPending:
-            return f"{source.ref}: waits for an answer"
+            return f"{ref}: waits for an answer"
         self.gathered.collected += 1
-        trajectory = draft.trajectory(source.ref, source.origin)
+        trajectory = source.draft.trajectory()
         if trajectory is not None:
             trajectory = settled(self._measured(trajectory, problem))
         if trajectory is None:
-            self.gathered.left_out[source.ref] = "no step was right"
-            return f"{source.ref}: no step was right; {ended}"
+            self.gathered.left_out[ref] = "no step was right"
+            return f"{ref}: no step was right; {ended}"
         self.built.append(trajectory)
         figures = f"{len(trajectory.steps)} steps, {len(trajectory.failures)} failed"
         best = fastest(trajectory)
         speed = f"{best:.3g}x" if best is not None else "not timed well"
-        return f"{source.ref}: {figures}, {speed}; {ended}"
+        return f"{ref}: {figures}, {speed}; {ended}"
 
     def _judged(self, problem: Problem, code: str) -> EvalReport:
         """The verdict on one step, by the screening grade."""
@@ -214,20 +213,14 @@ class _Collecting:
         judging = (self.judge.device(target), self.judge.toolchain(target), EVALUATOR)
         return key_of(kind, problem.model_dump_json(), target, judging, content)
 
-
-def _sources(
-    settings: Settings,
-    choice: CollectChoice,
-    task: Task,
-    ask: Callable[[Prompt], Reply],
-    created: str,
-) -> list[Conversation]:
-    """The sources of steps for one problem, one at least."""
-    made = {"run": f"collect {created}", "created": created, "prompt_hash": prompt_hash()}
-    source = choice.credit.model_copy(update=made)
-    techniques = (one for one in read_vocabulary(settings) if one.target == task.target)
-    names = sorted(one.name for one in techniques if one.id != start_id(task.target))
-    return [
-        Conversation(task, number, ask, choice.steps, names, source)
-        for number in range(choice.trajectories)
-    ]
+    def _sources(self, task: Task, judge: Callable[[str], EvalReport]) -> Iterator[Conversation]:
+        """The conversations on one problem, one at least."""
+        created = str(self.journal.about["created"])
+        made = {"run": f"collect {created}", "created": created, "prompt_hash": prompt_hash()}
+        source = self.choice.credit.model_copy(update=made)
+        techniques = (one for one in read_vocabulary(self.settings) if one.target == task.target)
+        names = sorted(one.name for one in techniques if one.id != start_id(task.target))
+        for number in range(self.choice.trajectories):
+            ref = f"{source.run}/{task.problem}-{task.target}-{number}"
+            draft = TrajectoryDraft(task.target, task.problem, task.serial, source, ref)
+            yield Conversation(task, number, self.ask, judge, self.choice.steps, names, draft)

@@ -30,13 +30,14 @@ class Scribe:
 
 
 def conversation(scribe: Scribe, steps: int = 8, number: int = 0) -> Conversation:
-    return Conversation(TASK, number, scribe, steps, ["loop tiling"], Source(run="now"))
+    draft = TrajectoryDraft(TASK.target, TASK.problem, TASK.serial, Source(run="now"), "a name")
+    return Conversation(TASK, number, scribe, judge, steps, ["loop tiling"], draft)
 
 
 def collected(scribe: Scribe, steps: int = 8) -> TrajectoryDraft:
-    draft = TrajectoryDraft(TASK, judge)
-    conversation(scribe, steps).propose(draft)
-    return draft
+    asking = conversation(scribe, steps)
+    asking.propose()
+    return asking.draft
 
 
 def labels(draft: TrajectoryDraft) -> list[str]:
@@ -45,9 +46,8 @@ def labels(draft: TrajectoryDraft) -> list[str]:
 
 def test_right_steps_become_a_trajectory_with_its_source() -> None:
     scribe = Scribe(step("Vectorize", "fast2"), step("Threads", "fast6"), DONE)
-    draft, asking = TrajectoryDraft(TASK, judge), conversation(scribe)
-    asking.propose(draft)
-    built = draft.trajectory(asking.ref, asking.origin)
+    draft = collected(scribe)
+    built = draft.trajectory()
     assert built is not None
     assert labels(draft) == ["Vectorize", "Threads"]
     assert built.steps[0].reasoning == "It helps."
@@ -90,7 +90,7 @@ def test_steps_that_make_nothing_faster_end_it_but_stay() -> None:
 def test_two_trajectories_of_a_problem_ask_apart() -> None:
     scribe = Scribe(DONE, DONE)
     for number in (0, 1):
-        conversation(scribe, number=number).propose(TrajectoryDraft(TASK, judge))
+        conversation(scribe, number=number).propose()
     first, second = scribe.prompts
     assert first.user == second.user
     assert (first.seed, first.key) != (second.seed, second.key)
