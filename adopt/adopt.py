@@ -304,10 +304,12 @@ class Adopter:
 
 
 def _alike(draft: Draft) -> Iterator[tuple[str, str]]:
-    """Arrays whose lengths nobody saw or said, each with one whose length a person said."""
+    """Arrays with lengths of their own, each with one whose length is said over other names."""
+    shapes = draft.said.shapes
+    others = [name for name, shape in shapes.items() if shape != (f"{name}_size",)]
     for own in draft.names:
-        if own not in draft.said.shapes and draft.shape(own) == (f"{own}_size",):
-            yield from ((own, other) for other in draft.said.shapes)
+        if draft.shape(own) == (f"{own}_size",):
+            yield from ((own, other) for other in others)
 
 
 def _saying(draft: Draft, **said: Any) -> Draft:

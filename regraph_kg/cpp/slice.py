@@ -170,7 +170,7 @@ def _named(declarator: Node) -> Node | None:
     node: Node | None = declarator
     while node is not None and node.type not in _NAMED:
         inner = node.child_by_field_name("declarator")
-        kinds = ("declarator", "identifier")
+        kinds = ("declarator", "identifier") if node.type != "template_function" else ()
         named = [child for child in node.named_children if child.type.endswith(kinds)]
         node = inner or next(iter(named), None)
     return node

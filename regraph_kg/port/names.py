@@ -122,7 +122,7 @@ def rename(source: CodeFile, node: Node, edits: Edits) -> set[str]:
 def _qualified(source: CodeFile, node: Node, edits: Edits) -> set[str]:
     """Rename one `std::` name; returns the algorithm that it is, if any."""
     text = source.text(node)
-    if not text.startswith("std::"):
+    if not text.startswith("std::") or source.content.endswith(b"cuda::", 0, node.start_byte):
         return set()
     unqualified = text.removeprefix("std::")
     name = re.split(r"[<:\s]", unqualified)[0]

@@ -22,17 +22,17 @@ from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.port.host import flat
 from regraph_kg.port.names import UnportableError
 
-_OWN = re.compile(r"std::vector<.+> (\w+_copy)\((\w+), \2 \+ (.+)\);")
+_OWN = re.compile(r"std::vector<.+> (\w+_copy_?)\((\w+), \2 \+ (.+)\);")
 _BACK = re.compile(
-    r"if \((\w+_copy)\.size\(\) != std::size_t\(.+\)\) std::abort\(\);"
-    r"|std::copy\((\w+_copy)\.begin\(\), \2\.end\(\), \w+\);"
+    r"if \((\w+_copy_?)\.size\(\) != std::size_t\(.+\)\) .*std::abort\(\);"
+    r"|std::copy\((\w+_copy_?)\.begin\(\), \2\.end\(\), \w+\);"
 )
 _CALL = re.compile(
-    r"(?:const auto returned = |return )?(?:(?P<cast>static_cast<[\w: ]+>\())?"
+    r"(?:const auto returned_? = |return )?(?:(?P<cast>static_cast<[\w: ]+>\())?"
     r"(?P<function>[\w:]+)\((?P<passed>.*)\)(?(cast)\));"
 )
-_CHECKED = re.compile(r"if \(returned\.size\(\) != std::size_t\((.+)\)\) std::abort\(\);")
-_COPIED = re.compile(r"std::copy\(returned\.begin\(\), returned\.end\(\), (\w+)\);")
+_CHECKED = re.compile(r"if \(returned_?\.size\(\) != std::size_t\((.+)\)\) .*std::abort\(\);")
+_COPIED = re.compile(r"std::copy\(returned_?\.begin\(\), returned_?\.end\(\), (\w+)\);")
 _ARRAY = re.compile(r"\*reinterpret_cast<(?:const )?std::array<.+, (\w+)>\*>\((\w+)\)")
 _CAST = re.compile(r"reinterpret_cast<[\w: ]+\*>\((\w+)\)")
 _SPAN = re.compile(r"(?:std::span|View)<.+?>\(((?:reinterpret_cast<[\w: ]+\*>\()?(\w+)\)?), (.+)\)")
@@ -76,7 +76,7 @@ def work_of(problem: Problem, source: CodeFile) -> Work:
     function = _unique(source, called["function"]) if called else None
     result = _result(statements[1:])
     names = [declared_name(source, node) for node in entry.parameters]
-    alone = len(statements) == 1 or first.startswith("const auto returned = ")
+    alone = len(statements) == 1 or first.startswith("const auto returned")
     # the adapter wrote an entry that copies or wraps arrays, or handles the result
     wraps = any(word in first for word in ("reinterpret_cast", "span<", "View<"))
     adapted = bool(copied) or len(statements) > 1 or wraps
@@ -128,7 +128,7 @@ def _passes_on(
 
 def _result(statements: list[str]) -> str | None:
     """The parameter for a returned vector; "" for no vector; None for other statements."""
-    if not statements or statements == ["return returned;"]:
+    if not statements or re.fullmatch("return returned_?;", statements[0]):
         return ""
     *checks, last = statements  # an array needs no check of its length
     copied = _COPIED.fullmatch(last)

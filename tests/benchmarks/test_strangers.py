@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.strangers import MOST_ANSWERS, STRANGERS, Stranger, same, strangers
+from benchmarks.strangers import MOST_ANSWERS, STRANGERS, Stranger, same, strangers, tried
+from regraph_kg.api.judge import CodeJudge
 
 TECHNIQUES = json.loads((Path(__file__).parents[2] / "corpus" / "techniques.json").read_text())
 IDS = {technique["id"] for technique in TECHNIQUES}
@@ -44,3 +45,12 @@ def test_every_folder_is_a_function() -> None:
 )
 def test_numbers_with_a_point_may_round_and_no_others(after: str, *, equal: bool) -> None:
     assert same("sum 1.000000 3", after) is equal
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["heat-buffers", "histogram-clamped", "ray-spheres"])
+def test_a_start_reads_what_taking_in_writes(name: str) -> None:
+    """Copies, views, a returned container, limits of a type: of one room for the other."""
+    with CodeJudge() as judge:
+        row = tried(*strangers(name), ["in", "start"], judge, cuda=False, keep=None)
+    assert (row.start, row.start_says) == ("parallel", "")
