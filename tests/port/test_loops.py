@@ -178,7 +178,7 @@ def test_many_writes_take_little_time() -> None:
     start = time.process_time()
     loop = f"for (int i = 0; i < n; ++i) {{ for (int j = 0; j < 8; ++j) {{ {writes} }} }}"
     assert is_parallel(loop)
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 15  # 4 s; in squared time it would be minutes
 
 
 @pytest.mark.parametrize(
