@@ -58,7 +58,9 @@ class Launch:
         code = source.original
         code = code[: node.start_byte] + "\n\n".join(parts).encode() + code[node.end_byte :]
         lines = [*(f"{name}<<<1, 1>>>();" for name in self.tables), *lines]
-        launch = f"{signature(self.problem)} {{\n{_indented(lines)}}}\n"
+        structs = dict.fromkeys(arg.struct or "" for arg in self.problem.args)
+        above = "".join(f"{line}\n" for name in structs if (line := alias_of(self.problem, name)))
+        launch = f"{above}{signature(self.problem)} {{\n{_indented(lines)}}}\n"
         return f"{code.decode().strip()}\n\n{launch}", kernels.deals
 
     def _scope(self) -> Scope:
@@ -150,7 +152,14 @@ class Launch:
         kind = f"{kind[:-3]}*" if kind.endswith("(*)") else kind
         const = "const " if arg.role == "in" else ""
         same = {f"{const}{arg.spelled(cuda=True)}*", f"const {arg.spelled(cuda=True)}*"}
-        return arg.name if kind in same else f"({kind}){arg.name}"
+        is_same = kind in same or bool(arg.struct and alias_of(self.problem, arg.struct))
+        return arg.name if is_same else f"({kind}){arg.name}"
+
+
+def alias_of(problem: Problem, name: str) -> str:
+    """The line of the serial code by which a struct of a namespace has a name outside; or ""."""
+    found = re.search(rf"^using {name} = [\w:]+;$", problem.serial_code, re.MULTILINE)
+    return found[0] if name and found else ""
 
 
 def _indented(lines: list[str]) -> str:

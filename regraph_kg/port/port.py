@@ -10,6 +10,7 @@ import re
 from regraph_kg.cpp.functions import CodeFile, functions, parsed
 from regraph_kg.cpp.macros import written_out
 from regraph_kg.cpp.slice import sliced
+from regraph_kg.cpp.syntax import walk
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.port import LAUNCH, NotPorted, Port
@@ -18,7 +19,7 @@ from regraph_kg.port.containers import Containers
 from regraph_kg.port.device import on_device
 from regraph_kg.port.host import PLACE, words_of
 from regraph_kg.port.inline import with_bodies
-from regraph_kg.port.launch import Launch
+from regraph_kg.port.launch import Launch, alias_of
 from regraph_kg.port.names import UnportableError
 from regraph_kg.port.normal import plain
 from regraph_kg.port.templates import with_plain_work
@@ -123,15 +124,24 @@ def _head(problem: Problem, start: str) -> str:
 def _types(problem: Problem, start: str) -> list[tuple[str, str]]:
     """Definitions of the structs that the entry's signature names. Raises `UnportableError`."""
     source = parsed(PLACE, start.encode())
-    known = {  # of file scope alone
-        source.text(named): node
-        for node in source.tree.root_node.children
-        if node.type in ("struct_specifier", "class_specifier")
-        and node.child_by_field_name("body") is not None
-        and (named := node.child_by_field_name("name")) is not None
-    }
-    names = [*dict.fromkeys(arg.struct for arg in problem.args if arg.struct)]
-    for name in names:
-        if name not in known:
-            raise UnportableError(f"struct {name} is not defined outside of namespaces")
-    return [(name, f"{source.text(known[name])};\n") for name in names]
+    known = dict[str, str]()
+    for node in walk(source.tree.root_node):
+        named = node.child_by_field_name("name")
+        if node.type not in ("struct_specifier", "class_specifier") or named is None:
+            continue
+        text, full, above = f"{source.text(node)};\n", source.text(named), node.parent
+        while above is not None and above.type in ("namespace_definition", "declaration_list"):
+            if space := above.child_by_field_name("name"):  # none of its list, or where it has none
+                text = f"namespace {source.text(space)} {{\n{text}}}\n"
+                full = f"{source.text(space)}::{full}"
+            above = above.parent
+        if node.child_by_field_name("body") is not None and above == source.tree.root_node:
+            known[full] = text
+    found = list[tuple[str, str]]()
+    for name in dict.fromkeys(arg.struct for arg in problem.args if arg.struct):
+        alias = alias_of(problem, name)
+        full = alias.rpartition(" = ")[2].strip(";") or name
+        if full not in known:
+            raise UnportableError(f"struct {name} is defined in a class or a function")
+        found.append((name, known[full] + (f"{alias}\n" if alias else "")))
+    return found

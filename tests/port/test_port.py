@@ -173,6 +173,23 @@ extern "C" void f(P* p, int n) { for (int i = 0; i < n; ++i) p[i].x = p[i].sum()
     assert made.whole("void launch(P* p, int n) {}").count("struct P {") == 1
 
 
+def test_a_struct_of_a_namespace_goes_by_the_name_that_the_entry_has_for_it() -> None:
+    p = {"name": "p", "type": "struct", "struct": "a_P", "fields": {"x": "float32"}}
+    code = """namespace a {
+struct P { float x; };
+void move(P* p, int n) { for (int i = 0; i < n; ++i) p[i].x += 1; }
+}
+using a_P = a::P;
+extern "C" void f(a_P* p, int n) { a::move(p, n); }
+"""
+    made = ported(code, {**p, "role": "inout", "shape": ["n"]}, N)
+    assert made.parallel
+    assert "using a_P = a::P;\nvoid launch(a_P* p, int n)" in made.start
+    for part in (made.start, "void launch(a_P* p, int n) {}"):
+        assert made.whole(part).count("struct P {") == 1
+        assert made.whole(part).count("using a_P = a::P;") == 1
+
+
 @pytest.mark.parametrize(
     ("body", "why"),
     [
