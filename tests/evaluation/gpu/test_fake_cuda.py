@@ -363,9 +363,9 @@ def test_no_context_is_on_its_way_once_others_have_the_gpu(
     for name in ("started", "cool_down", "settle"):
         there = getattr(Slots, name)
 
-        def called(*given: Any, of: str = name, there: Any = there) -> Any:
+        def called(*given: Any, of: str = name, there: Any = there, **named: Any) -> Any:
             happened.append(of)
-            return there(*given)
+            return there(*given, **named)
 
         monkeypatch.setattr(Slots, name, called)
     monkeypatch.setattr(evaluate, "turn", noted)
