@@ -2,11 +2,9 @@
 // best first: by what they gained on the device where they are verified there,
 // else by their latest measurement, and last what no clock can have measured. One that another writer takes away meanwhile is there in part: see
 // `Example.is_complete`.
-// Parameters: source, target, property, vector (null = none), device ('' = any), exclude_problem (null =
-// none), limit.
+// Parameters: source, target, property, vector (null = none), device ('' = any), limit.
 // Columns: source, target, example (map), score, zero (the score of unrelated vectors).
 MATCH (s:Technique {id: $source})-[r:TRANSITION]->(d:Technique {id: $target})
-WHERE $exclude_problem IS NULL OR r.problem <> $exclude_problem
 WITH s, d, r, vector.similarity.cosine(r[$property], $vector) AS score,
      [i IN range(0, coalesce(size(r.verified_on), 0) - 1) WHERE r.verified_on[i] = $device] AS here
 WITH *, coalesce(r.effects[head(here)], r.effect, 0.0) AS effect

@@ -1,11 +1,10 @@
 // Failures known of one pair, one of those that say the same of one problem: with a diagnosis before
 // without, with their code before without, then the newest. Answers without code are none of a pair,
 // and what was declined or left unchanged was not tried.
-// Parameters: pair (Edge id), exclude_problem (null = none), limit.
+// Parameters: pair (Edge id), limit.
 // Columns: outcome, diagnosis, problem, code, model, before (the code).
 MATCH (f:Failure {pair: $pair})
-WHERE ($exclude_problem IS NULL OR f.problem <> $exclude_problem)
-  AND NOT f.outcome IN ['parse_failed', 'declined', 'unchanged']
+WHERE NOT f.outcome IN ['parse_failed', 'declined', 'unchanged']
 WITH f
 ORDER BY f.code IS NULL, coalesce(f.created, '') DESC, f.id
 WITH f.outcome AS outcome, coalesce(f.diagnosis, '') AS diagnosis, f.problem AS problem,

@@ -1,10 +1,9 @@
 // The nearest of all examples, compared one by one.
-// Parameters: property, vector, language (null = any), exclude_problem (null = none), limit.
+// Parameters: property, vector, language (null = any), limit.
 // Columns: source, target, example (map), score, zero (the score of unrelated vectors).
 MATCH (s:Technique)-[r:TRANSITION]->(d:Technique)
 WHERE r[$property] IS NOT NULL
   AND ($language IS NULL OR d.target = $language)
-  AND ($exclude_problem IS NULL OR r.problem <> $exclude_problem)
 WITH s, d, r, vector.similarity.cosine(r[$property], $vector) AS score
 ORDER BY score DESC, r.id
 LIMIT $limit

@@ -37,7 +37,7 @@ from regraph_kg.evaluation.problem.memory import available_bytes
 from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.timing.load import used_by_others
-from regraph_kg.evaluation.timing.peaks import measure_peaks, peaks
+from regraph_kg.evaluation.timing.roofline import known_peaks, measure_peaks
 from regraph_kg.models.evaluation import Candidate, Outcome
 from regraph_kg.models.target import ON_CPU, ON_GPU, TARGETS, DeviceKind, Target
 
@@ -254,7 +254,7 @@ def _gpu_memory(scope: Scope) -> Found:
 def _peaks(scope: Scope, target: Target, busy: float) -> Found:
     """Measured once a device, then read; peaks of a busy machine would be too low."""
     gpu = scope.gpu if target in ON_GPU else None
-    measured = None if scope.remeasure else peaks(scope.cache, target, gpu)
+    measured = None if scope.remeasure else known_peaks(scope.cache, target, gpu)
     if measured is None and busy > threads() / 2:
         text = f"not measured: the machine is busy, others use {busy:.1f} of {threads()} cores"
         return None, text

@@ -92,11 +92,6 @@ class Judge:
         self._projects.close()
         self._machine.close()
 
-    def rest(self) -> None:
-        """End the workers that wait for a next candidate, and free the GPU memory they hold."""
-        for session in self._sessions.values():
-            session.slots.cool_down()
-
     def device(self, target: Target) -> str:
         return self._machine.device(target)
 

@@ -40,8 +40,7 @@ from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.session import Builds, Programs
 from regraph_kg.evaluation.slots import SessionRules
 from regraph_kg.evaluation.teams import TRAPPING, fixed_lengths, has_threads
-from regraph_kg.evaluation.timing.peaks import peaks
-from regraph_kg.evaluation.timing.roofline import Peaks, nominal
+from regraph_kg.evaluation.timing.roofline import Peaks, known_peaks, nominal
 from regraph_kg.evaluation.verify.cases import ragged_shape
 from regraph_kg.evaluation.worker.handshake import Stopwatch
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
@@ -143,7 +142,7 @@ class Machine:
         """The device's measured peaks; None where nobody has measured them (regraph doctor)."""
         if target not in self._peaks:
             gpu = self.gpu if TARGETS[target].on_gpu else None
-            self._peaks[target] = peaks(self._cache, target, gpu)
+            self._peaks[target] = known_peaks(self._cache, target, gpu)
         return self._peaks[target]
 
     def nominal(self, target: Target) -> Peaks:

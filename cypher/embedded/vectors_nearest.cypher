@@ -1,12 +1,11 @@
 // The nearest of the `candidates` examples that the index takes for the nearest.
 // In the embedded store the procedure for nodes finds relationships too.
-// Parameters: property, vector, candidates, language (null = any), exclude_problem (null = none), limit.
+// Parameters: property, vector, candidates, language (null = any), limit.
 // Columns: source, target, example (map), score, zero (the score of unrelated vectors).
 CALL db.index.vector.queryNodes('TRANSITION[' + $property + ']', $candidates, $vector)
 YIELD node AS r
 WITH startNode(r) AS s, r, endNode(r) AS d
 WHERE ($language IS NULL OR d.target = $language)
-  AND ($exclude_problem IS NULL OR r.problem <> $exclude_problem)
 WITH s, d, r, vector.similarity.cosine(r[$property], $vector) AS score
 ORDER BY score DESC, r.id
 LIMIT $limit

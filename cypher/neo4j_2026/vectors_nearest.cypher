@@ -1,7 +1,6 @@
 // The nearest of the `candidates` examples that the index takes for the nearest. The name of an index
 // is no parameter of SEARCH, so each index has a branch.
-// Parameters: property, vector, candidates, language (null = any), exclude_problem (null = none),
-// limit.
+// Parameters: property, vector, candidates, language (null = any), limit.
 // Columns: source, target, example (map), score, zero (the score of unrelated vectors).
 CYPHER 25
 CALL () {
@@ -17,7 +16,6 @@ CALL () {
 }
 WITH startNode(r) AS s, r, endNode(r) AS d
 WHERE ($language IS NULL OR d.target = $language)
-  AND ($exclude_problem IS NULL OR r.problem <> $exclude_problem)
 WITH s, d, r, vector.similarity.cosine(r[$property], $vector) AS score
 ORDER BY score DESC, r.id
 LIMIT $limit

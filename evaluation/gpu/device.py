@@ -1,8 +1,8 @@
 """Machine facts, and the statistics key under which a technique's effects are counted.
 
 Hardware is told in a line that a prompt can show: no host name, no user, nothing secret, and only
-what stays the same while the machine does (measured rates are peaks.py's). What the system does not
-tell is left out. Not covered: several kinds of cores in one CPU, memory nodes.
+what stays the same while the machine does (measured rates are roofline.py's). What the system does
+not tell is left out. Not covered: several kinds of cores in one CPU, memory nodes.
 """
 
 import contextlib

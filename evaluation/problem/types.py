@@ -14,25 +14,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]  #: one array of a call
 
-Type = Literal[
-    "float32",
-    "float64",
-    "int8",
-    "uint8",
-    "int16",
-    "uint16",
-    "int32",
-    "uint32",
-    "int64",
-    "uint64",
-    "bool",
-    "char",
-    "size_t",
-    "complex64",
-    "complex128",
-    "float16",
-    "struct",
-]
+_Integer = Literal["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+_Other = Literal["bool", "char", "size_t", "complex64", "complex128", "float16", "struct"]
+Type = Literal["float32", "float64", _Integer, _Other]
 C_TYPES: dict[Type, str] = {
     "float32": "float",
     "float64": "double",
@@ -59,28 +43,10 @@ WIDER: dict[Type, Type] = {"float16": "float64", "float32": "float64", "complex6
 _STORED = {"bool": "uint8", "char": "int8", "size_t": "uint64"}
 """Type -> its numpy name, where that is another one."""
 _WORDS = (8, 4, 2, 1)
-Alteration = Literal[
-    "sentinels",
-    "small",
-    "large",
-    "tiny",
-    "coarse",
-    "equal",
-    "ascending",
-    "extremes",
-    "skewed",
-    "negative zeros",
-    "huge",
-    "huge negative",
-    "outliers",
-    "negative",
-    "ends",
-    "descending",
-    "nearly ascending",
-    "shifted",
-    "uneven",
-    "whole",
-]
+_Scaled = Literal["small", "large", "tiny", "huge", "huge negative", "outliers", "shifted"]
+_Ordered = Literal["ascending", "descending", "nearly ascending"]
+_Chosen = Literal["sentinels", "coarse", "equal", "extremes", "ends", "skewed", "uneven", "whole"]
+Alteration = Literal[_Scaled, _Ordered, _Chosen, "negative", "negative zeros"]
 """A way of altering drawn inputs as a whole (alterations.py)."""
 
 

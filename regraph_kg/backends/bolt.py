@@ -286,18 +286,6 @@ class Bolt:
         return f"{code or type(error).__name__}: {text.splitlines()[0][:200]}"
 
 
-class OnBolt:
-    """What a contract of `graph` is implemented by: work over one connection."""
-
-    def __init__(self, bolt: Bolt) -> None:
-        """Use `bolt`, and close it with `close`."""
-        self._bolt = bolt
-
-    def close(self) -> None:
-        """Release the connection; idempotent."""
-        self._bolt.close()
-
-
 @contextmanager
 def _undisturbed() -> Iterator[None]:
     """Put a Ctrl-C off until the end of a driver's call: a half-read answer is of no use.

@@ -58,8 +58,10 @@ def serve(folder: Path, idle_seconds: float, report: IO[str]) -> None:
 
     Returns at once when another process serves it.
     """
-    lock = _lock(folder)
-    if lock is None:
+    # never closed: held for as long as this process lives
+    lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    # a client that looks whether it is held holds it for an instant
+    if not locks.take(lock, seconds=LOCK_SECONDS):
         return
     _detach(folder)
     ending = threading.Event()
@@ -179,15 +181,6 @@ def _detach(folder: Path) -> None:
     null = os.open(os.devnull, os.O_RDONLY)
     for source, copy in ((null, 0), (log, 1), (log, 2)):
         os.dup2(source, copy)
-
-
-def _lock(folder: Path) -> int | None:
-    """Take the folder's lock for as long as this process lives; None when another one has it.
-
-    Tries for a second: a client that looks whether the lock is held holds it for an instant.
-    """
-    file = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)  # never closed: see above
-    return file if locks.take(file, seconds=LOCK_SECONDS) else None
 
 
 def _removed(folder: Path, lock: int) -> bool:

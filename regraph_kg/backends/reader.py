@@ -1,4 +1,4 @@
-"""BoltReader: a person's own query, which changes nothing.
+"""A person's own query, which changes nothing.
 
 Neo4j refuses a write in a read transaction. ArcadeDB does not, so that there a user without write
 access asks the query. Every transaction is rolled back. Words that write, load or terminate, and
@@ -17,7 +17,7 @@ from neo4j.graph import Node, Path, Relationship
 from neo4j.spatial import Point
 from pydantic import JsonValue
 
-from regraph_kg.backends.bolt import OnBolt
+from regraph_kg.backends.bolt import Bolt
 from regraph_kg.errors import BadInput, StoreError
 from regraph_kg.models.graph import GraphTable
 
@@ -39,40 +39,34 @@ _READING = re.compile(
 """Procedures that only read: some of the others act on the server, its files or its network."""
 
 
-class BoltReader(OnBolt):
-    """Queries that a person writes, in the store's own Cypher, behind a Bolt connection."""
+def query(
+    bolt: Bolt, statement: str, parameters: Mapping[str, JsonValue], *, limit: int, seconds: float
+) -> GraphTable:
+    """The first `limit` rows of a statement in the store's own Cypher; the graph is not changed.
 
-    def query(
-        self, statement: str, parameters: Mapping[str, JsonValue], *, limit: int, seconds: float
-    ) -> GraphTable:
-        """The first `limit` rows; the graph is not changed.
+    Raises `BadInput` for a statement that writes, or with the store's message for one that it
+    does not understand, and `StoreError` where no answer comes in `seconds`.
+    """
+    _require_reading(statement)
+    answers: Queue[GraphTable | BaseException] = Queue()
 
-        Raises `BadInput` for a statement that writes, or with the store's message for one that it
-        does not understand, and `StoreError` where no answer comes in `seconds`.
-        """
-        _require_reading(statement)
-        answers: Queue[GraphTable | BaseException] = Queue()
-
-        def ask() -> None:
-            try:
-                columns, rows = self._bolt.ask(
-                    statement, parameters, limit=limit + 1, seconds=seconds
-                )
-                shown = [[_plain(value) for value in row] for row in rows[:limit]]
-                answers.put(GraphTable(columns, shown, len(rows) > limit))
-            except BaseException as error:  # noqa: BLE001 (raised again below)
-                answers.put(error)
-
-        Thread(target=ask, daemon=True).start()
+    def ask() -> None:
         try:
-            answer = answers.get(timeout=seconds + GRACE_SECONDS)
-            if isinstance(answer, BaseException):
-                raise answer
-        except (Empty, TimeoutError):
-            raise StoreError(
-                f"query: no answer within {seconds:g} s; ask for less, or give --timeout"
-            ) from None
-        return answer
+            columns, rows = bolt.ask(statement, parameters, limit=limit + 1, seconds=seconds)
+            shown = [[_plain(value) for value in row] for row in rows[:limit]]
+            answers.put(GraphTable(columns, shown, len(rows) > limit))
+        except BaseException as error:  # noqa: BLE001 (raised again below)
+            answers.put(error)
+
+    Thread(target=ask, daemon=True).start()
+    try:
+        answer = answers.get(timeout=seconds + GRACE_SECONDS)
+        if isinstance(answer, BaseException):
+            raise answer
+    except (Empty, TimeoutError):
+        text = f"query: no answer within {seconds:g} s; ask for less, or give --timeout"
+        raise StoreError(text) from None
+    return answer
 
 
 def _require_reading(statement: str) -> None:

@@ -10,13 +10,12 @@ applied, so that counts may for an instant be one trajectory off; they are never
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial, wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from functools import partial
 
 from regraph_kg.backends import vectors, write
-from regraph_kg.backends.bolt import OnBolt, Query
+from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.evidence import Pair
 from regraph_kg.backends.statistics import (
     BY_KIND,
@@ -51,9 +50,6 @@ from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.models.trajectory import Trajectory
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
 PRODUCT = "regraph-kg"
 MOST_ROWS = 1_000_000  # largest LIMIT sent: the embedded store allocates for it at once
 PAGE = 500  # trajectories read at a time
@@ -63,20 +59,13 @@ _TECHNIQUE = {"id", "name", "target"}
 _ByPair = dict[Pair, dict[RowKey, Counts]]
 
 
-def in_one_read(
-    method: Callable[Concatenate["GraphStore", Query, P], T],
-) -> Callable[Concatenate["GraphStore", P], T]:
-    """The method in a read transaction, whose statements it asks."""
-
-    @wraps(method)
-    def reading(self: "GraphStore", /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return self._bolt.read(lambda ask: method(self, ask, *args, **kwargs))
-
-    return reading
-
-
-class GraphStore(OnBolt):
+class GraphStore:
     """A technique graph. One client, one thread; open one per process."""
+
+    def __init__(self, bolt: Bolt) -> None:
+        """Use `bolt`, and close it with `close`."""
+        self._bolt = bolt
+        self.close = bolt.close
 
     def apply_schema(self, *, rebuild: bool = False) -> None:
         """Make an empty database a graph of our version; idempotent.
@@ -147,10 +136,8 @@ class GraphStore(OnBolt):
             if target in (None, technique.target) and technique.id != start_id(technique.target)
         )
 
-    @in_one_read
     def neighbourhood(
         self,
-        ask: Query,
         technique: str,
         *,
         device: str,
@@ -164,15 +151,13 @@ class GraphStore(OnBolt):
         (`Successor`). `exclude_problem` leaves out what that problem's trajectories contribute.
         Beside writers on Neo4j, a count may for an instant be one trajectory off.
         """
+        own = f"{technique} ", exclude_problem
+        rows, less = self._bolt.read(partial(_next, "neighbourhood", *own, technique=technique))
         # Neo4j may show a technique that another transaction makes or deletes, in part.
-        rows = [
-            row
-            for row in ask("neighbourhood", technique=technique)
-            if row["technique"].keys() >= _TECHNIQUE
-        ]
+        rows = [row for row in rows if row["technique"].keys() >= _TECHNIQUE]
         nodes = {row["technique"]["id"]: row["technique"] for row in rows}
         pairs = ((Pair(technique, row["technique"]["id"]), row["statistics"]) for row in rows)
-        known = _without(ask, pairs, f"{technique} ", exclude_problem)
+        known = _without(pairs, less)
         ranked = sorted((precedence(counts), pair.target) for pair, counts in known.items())
         found: tuple[list[Successor], list[Successor]] = [], []
         for (claimed, given, learned), to in ranked:
@@ -209,23 +194,19 @@ class GraphStore(OnBolt):
             for technique in self.techniques(target)
         )
 
-    @in_one_read
-    def _from_all(self, ask: Query, source: str, exclude_problem: str | None) -> _ByPair:
+    def _from_all(self, source: str, exclude_problem: str | None) -> _ByPair:
         """NEXT rows by pair, of the techniques whose ids begin with `source`."""
-        rows = ask("transitions", prefix=source)
-        pairs = ((Pair.of(row), row["statistics"]) for row in rows)
-        return _without(ask, pairs, source, exclude_problem)
+        own = source, exclude_problem
+        rows, less = self._bolt.read(partial(_next, "transitions", *own, prefix=source))
+        return _without(((Pair.of(row), row["statistics"]) for row in rows), less)
 
-    @in_one_read
-    def examples(  # noqa: PLR0913 (the contract's, and the transaction)
+    def examples(
         self,
-        ask: Query,
         source: str,
         target: str,
         *,
         device: str | None = None,
         limit: int = 3,
-        exclude_problem: str | None = None,
         near: Vector | None = None,
     ) -> tuple[Example, ...]:
         """Examples of one transition, best first.
@@ -234,53 +215,39 @@ class GraphStore(OnBolt):
         verified on `device`, verified anywhere, given before learned, effect (there, else the
         latest), id. `BadInput` for a vector of another space.
         """
-        rows = ask(
-            "examples",
-            source=source,
-            target=target,
-            device=device or "",
-            limit=min(limit, MOST_ROWS),
-            exclude_problem=exclude_problem,
-            property=vectors.property_of(ask, near) if near else vectors.PROPERTIES["text"],
-            vector=vectors.floats(near.packed) if near else None,
-        )
-        return vectors.read_examples(rows)
+        asked = {"source": source, "target": target, "device": device or ""}
+        vector = vectors.floats(near.packed) if near else None
 
-    def failures(
-        self, source: str, target: str, *, exclude_problem: str | None = None, limit: int = 3
-    ) -> tuple[KnownFailure, ...]:
+        def found(ask: Query) -> list[GraphRow]:
+            name = vectors.property_of(ask, near) if near else vectors.PROPERTIES["text"]
+            limited = min(limit, MOST_ROWS)
+            return ask("examples", **asked, limit=limited, property=name, vector=vector)
+
+        return vectors.read_examples(self._bolt.read(found))
+
+    def failures(self, source: str, target: str, *, limit: int = 3) -> tuple[KnownFailure, ...]:
         """Failures of one transition, the most instructive first; one problem's equal ones once.
 
         Order: with a diagnosis, with code, the newest, id. Answers without code say nothing of the
         transition and are left out.
         """
-        rows = self._bolt.rows(
-            "failures",
-            pair=Pair(source, target).id,
-            exclude_problem=exclude_problem,
-            limit=min(limit, MOST_ROWS),
-        )
+        pair = Pair(source, target).id
+        rows = self._bolt.rows("failures", pair=pair, limit=min(limit, MOST_ROWS))
         return tuple(
             KnownFailure(**row | {"outcome": Outcome(row["outcome"])})
             for row in rows
             if row["before"]
         )
 
-    @in_one_read
     def nearest(
-        self,
-        ask: Query,
-        vector: Vector,
-        *,
-        k: int,
-        target: Target | None = None,
-        exclude_problem: str | None = None,
+        self, vector: Vector, *, k: int, target: Target | None = None
     ) -> tuple[Example, ...]:
         """The `k` examples nearest to `vector`, whatever their transition; `BadInput` as above.
 
         Exact in a small graph; in a large one a few of many may be missed (docs/embeddings.md).
         """
-        return vectors.nearest(ask, vector, target, min(k, MOST_ROWS), exclude_problem)
+        limit = min(k, MOST_ROWS)
+        return self._bolt.read(partial(vectors.nearest, vector=vector, target=target, limit=limit))
 
     def embedding_space(self) -> EmbeddingSpace | None:
         """The space of the examples' vectors; None before the first ones."""
@@ -342,19 +309,24 @@ class GraphStore(OnBolt):
             last = page[-1].trajectory.id
 
 
-def _without(
-    ask: Query, rows: Iterator[tuple[Pair, dict[str, Any]]], source: str, problem: str | None
-) -> _ByPair:
-    """NEXT rows by pair, without what a problem's trajectories contribute to those from `source`.
+def _next(
+    statement: str, source: str, problem: str | None, ask: Query, **asked: str
+) -> tuple[list[GraphRow], list[GraphRow]]:
+    """Rows of NEXT, and what a problem's trajectories contribute to those from `source`.
 
     NEXT is read first: a trajectory that comes between the two reads is subtracted too much,
     never left in.
     """
+    rows = ask(statement, **asked)
+    return rows, ask("own_counts", problem=problem, source=source) if problem else []
+
+
+def _without(rows: Iterable[tuple[Pair, GraphRow]], own: Iterable[GraphRow]) -> _ByPair:
+    """NEXT rows by pair, less what those of `own` count."""
     known: _ByPair = {}
     for pair, properties in rows:
         if "device" in properties:  # else it is being made
             known.setdefault(pair, {})[RowKey.of(properties)] = read_counts(properties)
-    own = ask("own_counts", problem=problem, source=source) if problem else []
     for row in own:
         # graphs of before kinds have no last part
         ends, device, kind = f"{row['counted']}\t".split("\t")[:3]

@@ -54,16 +54,13 @@ def space_of(ask: Query) -> EmbeddingSpace | None:
     return EmbeddingSpace(row["model"], row["dimension"])
 
 
-def nearest(
-    ask: Query, vector: Vector, target: Target | None, limit: int, exclude_problem: str | None
-) -> tuple[Example, ...]:
+def nearest(ask: Query, vector: Vector, target: Target | None, limit: int) -> tuple[Example, ...]:
     """The nearest of all examples, or of those for `target`."""
     name = property_of(ask, vector)
     parameters: dict[str, Any] = {
         "property": name,
         "vector": floats(vector.packed),
         "language": target,
-        "exclude_problem": exclude_problem,
         "limit": limit,
     }
     serving = any(row["property"] == name and row["online"] for row in ask("vectors_indexes"))

@@ -16,7 +16,8 @@ from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.llm.ngrams import HashEmbedder
 from regraph_kg.runs.ingest import embedding
 from regraph_kg.settings import read_settings
-from regraph_kg.wiring.stores import open_reader, open_store, write_browser_pack
+from regraph_kg.wiring import stores
+from regraph_kg.wiring.stores import open_store, write_browser_pack
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -54,8 +55,7 @@ def query(
     Exit code 2: the store does not understand CYPHER, and its words.
     """
     parameters = dict(_parameter(text) for text in param or ())
-    with closing(open_reader(read_settings())) as graph:
-        answer = graph.query(statement, parameters, limit=limit, seconds=timeout)
+    answer = stores.query(read_settings(), statement, parameters, limit=limit, seconds=timeout)
     if answered(answer, as_json):
         return
     if answer.columns:

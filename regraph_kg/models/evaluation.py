@@ -22,30 +22,13 @@ def possible_speedup(speedup: float | None) -> float | None:
     return speedup if speedup is not None and 0 < speedup <= MOST_SPEEDUP else None
 
 
-Grade = Literal[
-    "glance", "screening", "full"
-]  # how thoroughly a candidate was judged (evaluate.py)
+Grade = Literal["glance", "screening", "full"]
+"""How thoroughly a candidate was judged (evaluate.py)."""
 
-
-AnswerKind = Literal[
-    "faster",
-    "not faster",
-    "unchanged",
-    "untimed",
-    "wrong",
-    "crashed",
-    "too slow",
-    "suspicious",
-    "CPU code",
-    "does not compile",
-    "refused",
-    "declined",
-    "no entry point",
-    "several codes",
-    "bare code",
-    "cut",
-    "prose",
-]
+_Right = Literal["faster", "not faster", "unchanged", "untimed"]
+_Failed = Literal["wrong", "crashed", "too slow", "suspicious", "CPU code", "does not compile"]
+_Unjudged = Literal["refused", "declined", "no entry point", "several codes", "bare code"]
+AnswerKind = Literal[_Right, _Failed, _Unjudged, "cut", "prose"]
 """Kinds of answers, the best first. "unchanged": token by token the code that it was to change, or
 the serial code: it is not judged, and it is no right answer, as it changes nothing; "untimed":
 right, but timed too unevenly; "CPU code": it compiles, but starts no kernel where one is asked for;

@@ -199,14 +199,8 @@ class FailedStep(Frozen):
     @property
     def key(self) -> str:
         """Identity of a failure within its trajectory; its resolved technique is no part of it."""
-        identity = (
-            self.after_step,
-            self.label,
-            self.outcome.value,
-            self.code_hash,
-            self.device,
-            self.diagnosis,
-        )
+        what = (self.after_step, self.label, self.outcome.value, self.code_hash)
+        identity = (*what, self.device, self.diagnosis)
         return hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
 
 
@@ -244,19 +238,10 @@ class Trajectory(Frozen):
     @property
     def id(self) -> str:
         """SHA-256 (hex) of the canonical target, problem, serial code and steps' texts."""
-        return hashlib.sha256(self._canonical().encode()).hexdigest()
-
-    def _canonical(self) -> str:
-        content = {
-            "target": self.target,
-            "problem": self.problem,
-            "serial": self.serial,
-            "steps": [
-                {"label": s.label, "reasoning": s.reasoning, "detail": s.detail, "code": s.code}
-                for s in self.steps
-            ],
-        }
-        return canonical(content)
+        texts = {"__all__": {"label", "reasoning", "detail", "code"}}
+        named = self.model_dump(include={"target": True, "problem": True, "serial": True})
+        content = named | self.model_dump(include={"steps": texts})
+        return hashlib.sha256(canonical(content).encode()).hexdigest()
 
 
 def canonical(content: object) -> str:

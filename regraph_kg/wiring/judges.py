@@ -7,7 +7,7 @@ from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.evaluation.gpu.device import find_gpu, find_gpus
 from regraph_kg.evaluation.hosts.pool import JudgePool, devices_here
-from regraph_kg.evaluation.timing.peaks import measure_peaks, peaks
+from regraph_kg.evaluation.timing.roofline import known_peaks, measure_peaks
 from regraph_kg.models.evaluation import Grade
 from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.settings import Settings
@@ -43,5 +43,5 @@ def open_judges(
 def know_peaks(settings: Settings, target: Target) -> None:
     """Measure the peaks of this machine's device, where they are not yet on file."""
     gpu = find_gpu(settings.gpu) if TARGETS[target].on_gpu else None
-    if peaks(settings.cache_dir, target, gpu) is None:
+    if known_peaks(settings.cache_dir, target, gpu) is None:
         measure_peaks(settings.cache_dir, target, gpu)

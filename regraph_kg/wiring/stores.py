@@ -4,16 +4,20 @@ The driver is loaded with the store that needs it: it takes a third of a second.
 """
 
 import logging
+from collections.abc import Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING
+
+from pydantic import JsonValue
 
 from regraph_kg.backends import embedded, queries
 from regraph_kg.backends.address import Address
 from regraph_kg.backends.embedded import ServerState
+from regraph_kg.models.graph import GraphTable
 from regraph_kg.settings import Settings
 
 if TYPE_CHECKING:
     from regraph_kg.backends.bolt import Bolt
-    from regraph_kg.backends.reader import BoltReader
     from regraph_kg.backends.store import GraphStore
 
 
@@ -45,13 +49,21 @@ def _bolt(where: Address, retry_seconds: float = 15.0) -> "Bolt":
     return Bolt(where, retry_seconds=retry_seconds)
 
 
-def open_reader(settings: Settings) -> "BoltReader":
-    """A reader of these settings' graph, which changes nothing. Close it after use."""
-    from regraph_kg.backends.reader import BoltReader  # noqa: PLC0415
+def query(
+    settings: Settings,
+    statement: str,
+    parameters: Mapping[str, JsonValue],
+    *,
+    limit: int,
+    seconds: float,
+) -> GraphTable:
+    """A person's own query of these settings' graph, which changes nothing (backends/reader.py)."""
+    from regraph_kg.backends import reader  # noqa: PLC0415
 
     is_embedded = settings.store == "embedded"
     where = start_embedded(settings).reading if is_embedded else store_address(settings)
-    return BoltReader(_bolt(where))
+    with closing(_bolt(where)) as bolt:
+        return reader.query(bolt, statement, parameters, limit=limit, seconds=seconds)
 
 
 def store_address(settings: Settings) -> Address:

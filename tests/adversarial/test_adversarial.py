@@ -19,7 +19,7 @@ from regraph_kg.evaluation.gpu.sanitizer import find_sanitizer
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, JudgeLimits
 from regraph_kg.evaluation.timing import batches
-from regraph_kg.evaluation.timing.peaks import measure_peaks
+from regraph_kg.evaluation.timing.roofline import measure_peaks
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Outcome
 from regraph_kg.models.target import Target
 from tests.adversarial import naive
@@ -98,7 +98,8 @@ def judges(cache: Path) -> Iterator[Judges]:
                 opened = Judge(cache, grade=grade, limits=limits, defences=defences, seed=1)
                 made[key] = stack.enter_context(opened)
             for other in made.keys() - {key}:
-                made[other].rest()
+                for session in made[other]._sessions.values():
+                    session.slots.cool_down()  # a resting judge keeps no memory of a GPU
             return made[key]
 
         yield judge

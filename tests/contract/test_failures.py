@@ -80,11 +80,3 @@ def test_one_problems_failures_that_say_the_same_are_told_once_with_the_newest_c
     assert [failure.code for failure in store.failures("cuda/a", "cuda/b")] == ["int x22;"]
     store.merge([plan("a", problem="sum", failures=[failure("b", diagnosis="signal 11")])])
     assert {failure.problem for failure in store.failures("cuda/a", "cuda/b")} == {"saxpy", "sum"}
-
-
-def test_an_excluded_problems_failures_are_left_out(store: GraphStore) -> None:
-    store.merge([plan("a", failures=[failure("b", diagnosis="own")])])
-    store.merge([plan("a", problem="sum", failures=[failure("b", diagnosis="other")])])
-    assert sorted(diagnoses(store)) == ["other", "own"]
-    assert diagnoses(store, exclude_problem="saxpy") == ["other"]
-    assert diagnoses(store, exclude_problem="sum") == ["own"]

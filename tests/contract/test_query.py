@@ -2,24 +2,25 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
 
 from regraph_kg.backends import reader
-from regraph_kg.backends.reader import BoltReader
 from regraph_kg.backends.store import GraphStore
 from regraph_kg.errors import BadInput, StoreError
+from regraph_kg.models.graph import GraphTable
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.stores import open_reader
+from regraph_kg.wiring.stores import query
 from tests.contract.plans import plan
 from tests.in_process import regraph
 from tests.stores import cypher
 
 Ask = Callable[..., "CompletedProcess[str]"]
+Asked = Callable[..., GraphTable]
 
 WRITES = [
     "CREATE (:Evil)",
@@ -55,11 +56,10 @@ PROCEDURES = {
 
 
 @pytest.fixture
-def asked(store: GraphStore, store_settings: Settings) -> Iterator[BoltReader]:
+def asked(store: GraphStore, store_settings: Settings) -> Asked:
     """Answers queries of a graph that holds something."""
     store.merge([plan("a")])
-    with closing(open_reader(store_settings)) as opened:
-        yield opened
+    return partial(query, store_settings)
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def held(settings: Settings) -> object:
 
 @pytest.mark.parametrize("filtered", [True, False], ids=["by words", "by the store"])
 def test_what_writes_is_refused_and_changes_nothing(
-    asked: BoltReader,
+    asked: Asked,
     store_settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
     filtered: bool,
@@ -100,7 +100,7 @@ def test_what_writes_is_refused_and_changes_nothing(
     for statement in [*writing, *PROCEDURES[engine]]:
         refused = ""
         try:
-            asked.query(statement, {}, limit=10, seconds=30)
+            asked(statement, {}, limit=10, seconds=30)
         except (BadInput, StoreError) as error:
             refused = str(error)
         if refused:
@@ -113,7 +113,7 @@ def test_what_writes_is_refused_and_changes_nothing(
         assert held(store_settings) == before, statement
 
 
-def test_words_within_texts_and_names_are_no_writes(asked: BoltReader) -> None:
+def test_words_within_texts_and_names_are_no_writes(asked: Asked) -> None:
     for statement in (
         "RETURN 'CREATE (:Evil)' AS said",
         'RETURN "SET" AS said // DELETE',
@@ -123,17 +123,17 @@ def test_words_within_texts_and_names_are_no_writes(asked: BoltReader) -> None:
         "CALL db.labels() YIELD label RETURN label",
         "MATCH (t:Technique) CALL (t) { RETURN t.id AS id } RETURN id",
     ):
-        assert asked.query(statement, {}, limit=1, seconds=30).rows, statement
+        assert asked(statement, {}, limit=1, seconds=30).rows, statement
 
 
 @pytest.mark.parametrize("value", [2**63, "\ud800", {"a": [-(2**64)]}])
-def test_a_parameter_that_no_store_takes_is_bad_input(asked: BoltReader, value: object) -> None:
+def test_a_parameter_that_no_store_takes_is_bad_input(asked: Asked, value: object) -> None:
     with pytest.raises(BadInput):
-        asked.query("RETURN $x", {"x": value}, limit=1, seconds=30)  # type: ignore[dict-item]
+        asked("RETURN $x", {"x": value}, limit=1, seconds=30)  # type: ignore[dict-item]
 
 
-def test_values_come_as_json_has_them(asked: BoltReader) -> None:
-    found = asked.query(
+def test_values_come_as_json_has_them(asked: Asked) -> None:
+    found = asked(
         "MATCH p = (t:Technique)-[n:NEXT]->() WHERE t.id = $id"
         " RETURN t, n, p, date('2026-11-26') AS day, [1, 2.5] AS list, {a: null} AS map",
         {"id": "cuda/start"},
@@ -149,20 +149,20 @@ def test_values_come_as_json_has_them(asked: BoltReader) -> None:
     assert rest == ["2026-11-26", [1, 2.5], {"a": None}]
 
 
-def test_rows_beyond_the_limit_are_told(asked: BoltReader) -> None:
+def test_rows_beyond_the_limit_are_told(asked: Asked) -> None:
     rows = "UNWIND range(1, 3) AS x RETURN x"
-    assert asked.query(rows, {}, limit=3, seconds=30).cut is False
-    found = asked.query(rows, {}, limit=2, seconds=30)
+    assert asked(rows, {}, limit=3, seconds=30).cut is False
+    found = asked(rows, {}, limit=2, seconds=30)
     assert (found.rows, found.cut) == ([[1], [2]], True)
 
 
 def test_what_takes_too_long_ends(
-    asked: BoltReader, store_settings: Settings, monkeypatch: pytest.MonkeyPatch
+    asked: Asked, store_settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reader, "GRACE_SECONDS", 0.5)
     long = "UNWIND range(1, 100000) AS x UNWIND range(1, 200) AS y RETURN sum(sqrt(x * y)) AS all"
     with pytest.raises(StoreError, match=r"query: no answer within 0\.2 s"):
-        asked.query(long, {}, limit=1, seconds=0.2)
+        asked(long, {}, limit=1, seconds=0.2)
 
 
 def test_a_table_shortens_and_json_does_not(ask: Ask) -> None:

@@ -117,14 +117,6 @@ def test_an_example_of_which_a_part_is_gone_is_no_example(
         )
 
 
-def test_examples_of_an_excluded_problem_are_left_out(store: GraphStore) -> None:
-    store.merge([plan("ab", problem="sum", code=f"{i}") for i in range(3)])
-    examples = store.examples("cuda/a", "cuda/b", limit=9)
-    store.merge([plan("aba", code="1", measurements=[measured(effect=64.0)])])
-    assert store.examples("cuda/a", "cuda/b", limit=9) != examples
-    assert store.examples("cuda/a", "cuda/b", limit=9, exclude_problem="saxpy") == examples
-
-
 def test_pooled_statistics_are_those_of_all_neighbourhoods_together(store: GraphStore) -> None:
     store.add_techniques([technique("d", needs=("loop",)), technique("a", "openmp")])
     store.merge(

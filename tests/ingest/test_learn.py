@@ -135,7 +135,6 @@ def test_what_was_learned_is_marked_embedded_and_hidden_from_its_own_problem(des
     assert {example.learner for example in examples} == {"small@1"}
     assert {example.problem for example in examples} == {"toy"}
     assert desk.store.embedding_space() is not None
-    assert desk.store.examples("openmp/start", "openmp/a", exclude_problem="toy") == ()
     own = desk.store.neighbourhood("openmp/start", device="toy device", exclude_problem="toy")
     assert own.successors == ()
 

@@ -13,9 +13,15 @@ from regraph_kg.evaluation.compile.toolchain import Cuda, find_gcc
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import Gpu, find_gpu, openmp_device
 from regraph_kg.evaluation.rules import Defences, JudgeLimits
-from regraph_kg.evaluation.timing import peaks as module
-from regraph_kg.evaluation.timing.peaks import better, device_key, measure_peaks, peaks
-from regraph_kg.evaluation.timing.roofline import MemoryLevel, Peaks
+from regraph_kg.evaluation.timing import roofline as module
+from regraph_kg.evaluation.timing.roofline import (
+    MemoryLevel,
+    Peaks,
+    better,
+    device_key,
+    known_peaks,
+    measure_peaks,
+)
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from tests.requirement import require
 
@@ -52,13 +58,13 @@ def measuring(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_nothing_on_file_is_none(tmp_path: Path) -> None:
-    assert peaks(tmp_path, "openmp") is None
+    assert known_peaks(tmp_path, "openmp") is None
 
 
 def test_what_was_measured_is_on_file(tmp_path: Path, measuring: Path) -> None:
     (measuring / "peaks_host.cpp").write_text(measuring_code(2e10))
     kept = measure_peaks(tmp_path, "openmp")
-    assert kept == peaks(tmp_path, "openmp")
+    assert kept == known_peaks(tmp_path, "openmp")
     assert kept.device == openmp_device()
     assert kept.fastest == MemoryLevel(working_set=1024, rate=2e10)
     assert kept.memory == 5e9
@@ -96,11 +102,11 @@ def test_a_file_of_another_version_or_device_counts_as_none(
     path.parent.mkdir()
     good = json.loads(measured(1e10).model_dump_json())
     path.write_text(json.dumps(good))
-    assert peaks(tmp_path, "openmp") is not None
+    assert known_peaks(tmp_path, "openmp") is not None
     path.write_text(json.dumps(good | change))
-    assert peaks(tmp_path, "openmp") is None
+    assert known_peaks(tmp_path, "openmp") is None
     path.write_bytes(b"\xff{")
-    assert peaks(tmp_path, "openmp") is None
+    assert known_peaks(tmp_path, "openmp") is None
 
 
 @pytest.mark.parametrize(
@@ -132,7 +138,7 @@ def test_a_gpu_is_measured_with_its_toolkit(tmp_path: Path, measuring: Path) -> 
     code = measuring_code(2e10, host_to_device=5e8, device_to_host=6e8, launch_seconds=5e-6)
     (measuring / "peaks.cu").write_text(code)
     kept = measure_peaks(tmp_path, "cuda")
-    assert kept == peaks(tmp_path, "cuda", find_gpu())
+    assert kept == known_peaks(tmp_path, "cuda", find_gpu())
     assert kept.device.startswith("Fake GPU in ")
     assert (kept.host_to_device, kept.device_to_host, kept.launch_seconds) == (5e8, 6e8, 5e-6)
     assert kept.facts["driver"] == "1.0"
@@ -141,7 +147,7 @@ def test_a_gpu_is_measured_with_its_toolkit(tmp_path: Path, measuring: Path) -> 
 def test_a_gpus_peaks_are_kept_under_the_gpu_and_its_machine(tmp_path: Path) -> None:
     gpu = Gpu("NVIDIA H200", "90", "580", "GPU-1")
     assert device_key("cuda", gpu).startswith("NVIDIA H200 in ")
-    assert peaks(tmp_path, "cuda", gpu) is None
+    assert known_peaks(tmp_path, "cuda", gpu) is None
 
 
 @pytest.mark.parametrize(
