@@ -1,16 +1,10 @@
-"""Executors do what searches ask of a world: in turn, in this thread, or in several at once.
+"""The executor does what searches ask of a world, in threads; those of several may be the same.
 
-Several searches may share a model and a judge: `shared`.
 Not covered: processes; a call of the model that never returns (its client has a timeout).
 """
 
 import queue
-from collections import deque
-from collections.abc import Callable
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from dataclasses import replace
-from functools import partial
-from typing import TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from regraph_kg.errors import AnswersPending
 from regraph_kg.models.prompt import Reply
@@ -19,25 +13,6 @@ from regraph_kg.search.prompts.beginning import FENCE
 from regraph_kg.search.prompts.by_rule import BY_RULE
 from regraph_kg.search.read_answer import continued
 from regraph_kg.search.world import Effect, ModelRequest, Result, World
-
-T = TypeVar("T")
-
-
-class Alone:
-    """Does one effect after the other, in the order of their beginning, when asked to finish."""
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self._begun: deque[Effect] = deque()
-
-    def start(self, effect: Effect) -> None:
-        """Queue it."""
-        self._begun.append(effect)
-
-    def finish(self) -> Finished:
-        """Do the first."""
-        effect = self._begun.popleft()
-        return Finished(effect, result(self._world, effect))
 
 
 class Threads:
@@ -60,28 +35,6 @@ class Threads:
         """The next that ends; raises what it raised."""
         # the error of a thread is raised where it is waited for, in the deciding thread
         return self._ended.get().result()
-
-
-def shared(live: World, callers: ThreadPoolExecutor, judges: ThreadPoolExecutor) -> World:
-    """`live`, whose calls of the model and evaluations wait for threads that several searches use.
-
-    `CancelledError` for what had not begun when the threads were shut down.
-    """
-    return replace(
-        live,
-        complete=lambda prompt: _in_turn(callers, partial(live.complete, prompt)),
-        evaluate=lambda candidate, best: _in_turn(judges, partial(live.evaluate, candidate, best)),
-        evaluate_final=lambda candidate: _in_turn(judges, partial(live.evaluate_final, candidate)),
-    )
-
-
-def _in_turn(threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
-    try:
-        # first come, first served: a search has few pieces waiting, so none keeps another out
-        waiting = threads.submit(work)
-    except RuntimeError as error:  # it was shut down meanwhile
-        raise CancelledError from error
-    return waiting.result()
 
 
 def result(world: World, effect: Effect) -> Result | None:

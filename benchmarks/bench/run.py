@@ -17,6 +17,7 @@ from benchmarks.bench import results
 from benchmarks.bench.arms import Arm
 from benchmarks.bench.null_graphs import shown
 from benchmarks.bench.record import BenchAnswer, BenchResults, BenchRun, LeftOut
+from benchmarks.bench.shared import SharedParts, open_shared
 from regraph_kg.errors import BadInput, Environment, Interrupted
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.models.evaluation import Outcome, code_hash
@@ -31,7 +32,7 @@ from regraph_kg.search.run import started_from
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.search.world import World
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.searches import OpenSearch, OpenSearches, open_searches
+from regraph_kg.wiring.searches import OpenSearch
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ class RunningBench:
         with (
             self._resumable(),
             ThreadPoolExecutor(min(at_once, len(remaining)), "search") as threads,
-            open_searches(self._order.settings, choice) as shared,
+            open_shared(self._order.settings, choice) as shared,
         ):
             begun = [threads.submit(self._search, shared, search) for search in remaining]
             try:
@@ -121,7 +122,7 @@ class RunningBench:
             f"{why}; searches done: {count}; go on: {shlex.join(self._order.command)}"
         ) from None
 
-    def _search(self, shared: OpenSearches, job: BenchSearch) -> None:
+    def _search(self, shared: SharedParts, job: BenchSearch) -> None:
         """Run one search and keep its result; a problem that cannot be searched is left out."""
         folder = self._order.folder / "runs" / job.folder
         make_folder(folder)

@@ -5,7 +5,7 @@
             ...                      # it may be left at any time
         answer = run.finish()
 
-Not here: several searches at once (`open_searches` and `begin`), and the output.
+Not here: the output.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
-"""The parts of searches: problem, judge, model, graph; shared parts."""
+"""The parts of a search: problem, judge, model, graph."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
@@ -16,14 +16,14 @@ from regraph_kg.models.evaluation import code_hash
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.run import RunHeader, SearchChoice, Task
 from regraph_kg.search.driver import Executor
-from regraph_kg.search.executor import Alone, Threads, shared
+from regraph_kg.search.executor import Threads
 from regraph_kg.search.prompts.render import prompts_id
 from regraph_kg.search.reader import GraphReader
 from regraph_kg.search.world import World
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.judges import open_judges
 from regraph_kg.wiring.key import trace_key
-from regraph_kg.wiring.open_model import any_model, language_model
+from regraph_kg.wiring.open_model import language_model
 from regraph_kg.wiring.problems import good_problem, task_of
 from regraph_kg.wiring.stores import open_store
 
@@ -46,79 +46,42 @@ class OpenSearch:
 
 @contextmanager
 def open_search(settings: Settings, choice: SearchChoice) -> Iterator[OpenSearch]:
-    """Open the parts of one search, and close them at the end."""
-    with open_searches(settings, choice) as shared, shared.search(choice) as search:
-        yield search
+    """Open the parts of one search, and close them at the end.
 
-
-@dataclass(frozen=True, slots=True)
-class OpenSearches:
-    """Open parts that several searches share (`open_searches`): model, judge, their threads."""
-
-    settings: Settings
-    model: LanguageModel | None  # None where each problem has its own
-    judge: "Evaluator"
-    callers: ThreadPoolExecutor
-    judges: ThreadPoolExecutor
-
-    @contextmanager
-    def search(
-        self, choice: SearchChoice, graph_shown: Callable[[World], World] | None = None
-    ) -> Iterator[OpenSearch]:
-        """Open one search, in any thread; its calls and evaluations take turns with the others'.
-
-        `graph_shown` makes a control of the world (bench).
-        """
-        settings = self.settings
-        problem = good_problem(settings, choice.problem)
-        with ExitStack() as stack:
-            model = self.model
-            if model is None:  # recorded answers are those of one problem
-                model = language_model(settings, choice.model, problem.name, choice.target)
-                stack.callback(model.close)
-            task, header, world = stack.enter_context(
-                _reading(settings, choice, problem, self.judge, model)
-            )
-            world = graph_shown(world) if graph_shown else world
-            executor: Executor = Threads(world, self.callers, self.judges)
-            if _single_threaded(choice):
-                # a bench has many of these, which take turns
-                world = shared(world, self.callers, self.judges)
-                executor = Alone(world)
-            yield OpenSearch(task, header, world, model, executor, trace_key(settings))
-
-
-@contextmanager
-def open_searches(settings: Settings, choice: SearchChoice) -> Iterator[OpenSearches]:
-    """Open the shared parts of searches that equal `choice` but for their problems.
-
-    They take turns. An exception ends calls and evaluations at once; waiting searches get a
-    `CancelledError`, `ModelError` or `ToolError`.
+    An exception ends calls and evaluations at once: they are in other threads than this one.
     """
-    is_recorded = choice.model.is_recorded
-    model = None if is_recorded else any_model(settings, choice.model)
+    problem = good_problem(settings, choice.problem)
+    # existing answers come in their order: several threads would gain nothing
+    in_turn = choice.parallel == 1 or not choice.model.asks_server
+    at_once = 1 if in_turn else choice.parallel
     with ExitStack() as stack:
-        staff = stack.enter_context(ExitStack())  # closes last, after judges and model
-        at_once = 1 if _single_threaded(choice) else choice.parallel
-        judge, at_once = stack.enter_context(open_judges(settings, choice.target, at_once))
-        if model is not None:
-            stack.callback(model.close)
-        callers = ThreadPoolExecutor(choice.parallel, "model")
-        judges = ThreadPoolExecutor(at_once, "judge")
+        staff = stack.enter_context(ExitStack())  # closes last, after judge and model
+        model = language_model(settings, choice.model, problem.name, choice.target)
+        stack.callback(model.close)
+        judge, most = stack.enter_context(open_judges(settings, choice.target, at_once))
+        callers = ThreadPoolExecutor(at_once, "model")
+        judges = callers if in_turn else ThreadPoolExecutor(most, "judge")
         for threads in (callers, judges):
             staff.callback(threads.shutdown, cancel_futures=True)
-        yield OpenSearches(settings, model, judge, callers, judges)
+        opened = reading(settings, choice, problem, (judge, judges), model)
+        task, header, world = stack.enter_context(opened)
+        executor = Threads(world, callers, judges)
+        yield OpenSearch(task, header, world, model, executor, trace_key(settings))
 
 
 @contextmanager
-def _reading(
+def reading(
     settings: Settings,
     choice: SearchChoice,
     problem: "AnyProblem",
-    judge: "Evaluator",
+    judging: tuple["Evaluator", ThreadPoolExecutor],
     model: LanguageModel,
 ) -> Iterator[tuple[Task, RunHeader, World]]:
-    """A search's task, header and world; the graph is opened when first read."""
+    """A search's task, header and world; the graph is opened when first read.
+
+    `judging`: the judge, and its threads.
+    """
+    judge, judges = judging
     task = task_of(problem, choice.target)
     toolchain = getattr(problem, "toolchain", "") or judge.toolchain(choice.target)
     header = RunHeader(
@@ -152,17 +115,14 @@ def _reading(
         neighbours=reader.neighbours,
         complete=partial(_answer, model),
         evaluate=lambda candidate, best: judge.evaluate(candidate, problem, incumbent_seconds=best),
-        evaluate_final=lambda candidate: judge.evaluate(candidate, problem, grade=choice.final),
+        evaluate_final=lambda candidate: judges.submit(
+            judge.evaluate, candidate, problem, grade=choice.final
+        ).result(),
         pooled=partial(reader.pooled, choice.target),
     )
     # the graph opens at the first read: a method without a graph needs no store
     with closing(reader):
         yield task, header, world
-
-
-def _single_threaded(choice: SearchChoice) -> bool:
-    """Whether threads gain nothing: existing answers come in their order."""
-    return choice.parallel == 1 or not choice.model.asks_server
 
 
 def _answer(model: LanguageModel, prompt: Prompt) -> Reply:

@@ -16,7 +16,6 @@ from regraph_kg.llm.model import AskOptions
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import SimulationRecord
-from regraph_kg.search.executor import Alone
 from regraph_kg.search.methods.mcgs import McgsSettings, PaperSettings
 from regraph_kg.search.methods.samples import StandardSettings
 from regraph_kg.search.trace import Trace
@@ -24,14 +23,7 @@ from regraph_kg.search.world import World
 from tests.in_process import Ended
 from tests.search.lab import ANSWERS, SLOW, SPEEDUPS, STRIP, UNROLL, Lab, grow, write_corpus
 from tests.search.test_golden import GRAPH
-from tests.search.toy import (
-    SEAL,
-    USUAL,
-    Toy,
-    header,
-    noisy_script,
-    searching,
-)
+from tests.search.toy import SEAL, USUAL, Alone, Toy, header, noisy_script, searching
 
 Answerer = Callable[[PromptKey], str]
 AT_ONCE = 8  # calls begun at once

@@ -7,13 +7,13 @@ import pytest
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.runs.choice import usual_settings
-from regraph_kg.search.executor import Alone
 from regraph_kg.search.harvest import harvest
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.search.trace import Trace
 from tests.search.toy import (
     SEAL,
     TASK,
+    Alone,
     Toy,
     hashed,
     header,

@@ -13,7 +13,6 @@ from regraph_kg.models.port import Port
 from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.models.run import StepRecord, Task
 from regraph_kg.search.driver import Driver
-from regraph_kg.search.executor import Alone
 from regraph_kg.search.final_answer import final_answer, summarise
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import METHODS, kind_of
@@ -30,6 +29,7 @@ from regraph_kg.search.sample import BEFORE, CURRENT, SampleVerdict, Verdicts
 from tests.search.toy import (
     SERIAL,
     TASK,
+    Alone,
     Graph,
     Script,
     Toy,

@@ -12,7 +12,6 @@ from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
-from regraph_kg.search.executor import Alone
 from regraph_kg.search.methods.mcgs import McgsSettings
 from regraph_kg.search.reader import GraphReader
 from regraph_kg.search.run import search
@@ -22,7 +21,7 @@ from regraph_kg.wiring.open_model import language_model
 from regraph_kg.wiring.problems import find_problem, task_of
 from regraph_kg.wiring.stores import open_store
 from tests.search.lab import Lab
-from tests.search.toy import code, header
+from tests.search.toy import Alone, code, header
 from tests.search.toy import judge as timed_by
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -9,11 +9,10 @@ from regraph_kg.models.evaluation import RIGHT_BUT_SLOW, Candidate, EvalReport
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.port import Port
 from regraph_kg.models.run import Task
-from regraph_kg.search.executor import Alone
 from regraph_kg.search.final_answer import finalists
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.run import search, started, started_from
-from tests.search.toy import HEAD, SERIAL, TASK, Toy, code, fenced, header, judge
+from tests.search.toy import HEAD, SERIAL, TASK, Alone, Toy, code, fenced, header, judge
 
 PARTS = {
     name: Port(entry="work", head="", start=f"// {name}\n", tail=code(said), signature="")

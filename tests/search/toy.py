@@ -5,7 +5,7 @@ import hashlib
 import itertools
 import math
 import random
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,15 +20,15 @@ from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import RunHeader, RunSummary, SimulationRecord, Task
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.context import Iteration, Method
-from regraph_kg.search.driver import Driver, Executor
-from regraph_kg.search.executor import Alone
+from regraph_kg.search.driver import Driver, Executor, Finished
+from regraph_kg.search.executor import result
 from regraph_kg.search.final_answer import Answer, final_answer, summarise
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.mcgs import ExpectedImprovement, Mcgs, McgsSettings
 from regraph_kg.search.run import begin
 from regraph_kg.search.run_record import TraceLine, TraceReader
 from regraph_kg.search.trace import Trace
-from regraph_kg.search.world import Effects, World
+from regraph_kg.search.world import Effect, Effects, World
 
 HEAD = 'extern "C" void work(float* x, int n) {'
 SERIAL = HEAD + " for (int i = 0; i < n; ++i) x[i] *= 2; }"
@@ -298,6 +298,23 @@ def traced(toy: Toy, trace: Trace, head: RunHeader) -> Run:
     summary = summarise(head, records, answer, ledger)
     timeless = summary.model_copy(update={"active_seconds": 0.0})
     return Run(tuple(records), rows(method), answer, timeless)
+
+
+class Alone:
+    """Does one effect after the other, in the order of their beginning, when asked to finish."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._begun: deque[Effect] = deque()
+
+    def start(self, effect: Effect) -> None:
+        """Queue it."""
+        self._begun.append(effect)
+
+    def finish(self) -> Finished:
+        """Do the first."""
+        effect = self._begun.popleft()
+        return Finished(effect, result(self._world, effect))
 
 
 def searching(

@@ -11,13 +11,13 @@ from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.driver import Driver
-from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.mcgs import ExpectedImprovement, Mcgs, McgsSettings
 from regraph_kg.search.run import begin
 from tests.search.toy import (
     SERIAL,
     TASK,
+    Alone,
     Graph,
     Script,
     Toy,

@@ -8,11 +8,10 @@ import pytest
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.driver import Driver
-from regraph_kg.search.executor import Alone
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.mcgs import Mcgs, PaperBound, PaperSettings, paper_reward
 from regraph_kg.search.run import context
-from tests.search.toy import TASK, Graph, Toy, code, fenced, header, names, noisy_script
+from tests.search.toy import TASK, Alone, Graph, Toy, code, fenced, header, names, noisy_script
 
 GREEDY = PaperSettings(epsilon=0)
 Walks = Iterator[SimulationRecord]
