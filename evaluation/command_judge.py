@@ -286,10 +286,7 @@ class ProjectSession:
         raise CandidateFailed(Outcome.COMPILE_FAILED, text)
 
     def _run(self, commands: Sequence[str], seconds: float, seed: int = 0) -> Ran:
-        """The commands in turn until one fails, all together in `seconds`.
-
-        Raises `BadInput` where there is no such program.
-        """
+        """The commands in turn until one fails, in `seconds`. `BadInput` where there is none."""
         home = str(self._work)
         environment = {"PATH": self._path, "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8"}
         environment |= {"USER": "regraph", "LOGNAME": "regraph"}  # there is no /etc/passwd to ask

@@ -289,10 +289,8 @@ def exploits(scope: Scope, folder: Path = EXPLOITS) -> Iterator[tuple[Check, ...
             # those of one problem together: a baseline ages meanwhile
             paths = sorted(sorted((folder / target).glob(pattern)), key=problem_of)
             for path in (*paths, *sorted((folder / "honest" / target).glob(pattern))):
-                fields, look = (
-                    header(path.read_text("utf-8")),
-                    partial(_judged, judge, target, path),
-                )
+                fields = header(path.read_text("utf-8"))
+                look = partial(_judged, judge, target, path)
                 harm = f", not {fields['harm']}" if "harm" in fields else ""
                 expected = fields.get("outcome", "passed").replace(" | ", " or ") + harm
                 name = path.stem if path in paths else f"honest {path.stem}"

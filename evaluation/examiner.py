@@ -22,8 +22,6 @@ _TRUTHS_SECONDS = 0.5  # what truths that are not at hand may take of one series
 
 
 class Examiner:
-    """Verifies the outputs of timed calls, once their worker has stopped."""
-
     def __init__(
         self, problem: Problem, references: References, pool: Pool, defences: Defences, seed: int
     ) -> None:
@@ -74,10 +72,7 @@ class Examiner:
 
     @cached_property
     def needs_kernels(self) -> bool:
-        """Whether the answer at the timing shape varies: a memset may well give a constant.
-
-        One number varies with the inputs.
-        """
+        """Whether the answer at the timing shape varies: a memset may well give a constant."""
         content = self._pool.content(0)
         truths = self._references.truths(self._case(content))
         if any(np.ptp(truth.values) != 0 for truth in truths.values()):

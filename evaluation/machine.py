@@ -220,10 +220,9 @@ class Machine:
             asked = [pool.submit(compiler.perturbed, code, flags)]
             if fixed_lengths(code, problem.entry):
                 asked.append(pool.submit(compiler.host, code, (*flags, *TRAPPING)))
-        libraries = [each.result() for each in asked]
         built = [
             None if isinstance(library, Failure) else replace(plain, candidate=library)
-            for library in libraries
+            for library in (each.result() for each in asked)
         ]
         return Builds(plain, built[0], built[1] if len(built) > 1 else None)
 
@@ -242,16 +241,12 @@ class Machine:
         codes = [problem.serial_code]
         if not types & {"float64", "complex128"}:  # else its signature says double
             codes.append(to_single(problem.serial_code))
-        built = [
-            self._compiler.host(code, _OTHER_ORDER, keep=True) for code in dict.fromkeys(codes)
-        ]
-        built.append(self._compiler.host(problem.serial_code, _OVERFLOWS, keep=True))
+        host = partial(self._compiler.host, keep=True)
+        built = [host(code, _OTHER_ORDER) for code in dict.fromkeys(codes)]
+        built.append(host(problem.serial_code, _OVERFLOWS))
+        libraries = [library for library in built if not isinstance(library, Failure)]
         harness = self._compiler.harness(problem)
-        return tuple(
-            Program(harness, library, problem.entry)
-            for library in built
-            if not isinstance(library, Failure)
-        )
+        return tuple(Program(harness, library, problem.entry) for library in libraries)
 
     def _cuda(self) -> tuple[Cuda, Gpu]:
         """Toolkit and GPU. Raises `ToolError` where there is none: cuda never scores then."""
@@ -276,18 +271,12 @@ class Machine:
         """For cuda: this judge's GPU, and cores of its own where there are enough."""
         if not TARGETS[target].on_gpu:
             return self._rules
-        gpu = self._cuda()[1]
-        cores = self._cores
-        where = Surroundings(gpu=gpu.visible)
+        where, cores = Surroundings(gpu=self.gpu.visible), self._cores
         if cores:
             stopwatch = Stopwatch(self._compiler.stopwatch())
             where = replace(where, stopwatch=stopwatch, cores=cores.worker)
-        return replace(
-            self._rules,
-            surroundings=where,
-            judge_cores=cores.judge if cores else None,
-            monitor=self._monitor,
-        )
+        kept = cores.judge if cores else None
+        return replace(self._rules, surroundings=where, judge_cores=kept, monitor=self._monitor)
 
 
 def trusted(

@@ -33,10 +33,7 @@ class Defences:
     """One switch a defence, all on. Only tests switch one off, to show that it matters."""
 
     source_rules: bool = True
-    """Reject sources that reach for files, or define what the judge stands in for.
-
-    A courtesy about files; for the judge's names a defence.
-    """
+    """Reject sources that reach for files (a courtesy), or define what the judge stands in for."""
     compiler_sandbox: bool = True
     """Compilers and linkers see themselves, their headers and libraries, and one folder."""
     clean_env: bool = True  # the worker sees an allowlist of environment variables, not ours
@@ -58,10 +55,8 @@ class Defences:
     """A call has happened when the harness says so. Off: exit code 0 is believed as well."""
     guards: bool = True  # inaccessible pages and canaries around every array
     poison: bool = True
-    """Outputs are overwritten before each call, allocations while verifying.
-
-    Off: outputs start as zeros, then stay as they are; allocations are as the system gives them.
-    """
+    """Outputs are overwritten before each call, allocations while verifying. Off: outputs start as
+    zeros, then stay as they are; allocations are as the system gives them."""
     input_compare: bool = True  # inputs are compared byte for byte after the calls
     comparison: bool = True  # outputs are compared with the reference's
     nan_compare: bool = True  # `!(|d| <= tol)`. Off: `|d| > tol`, which a NaN passes.
@@ -78,10 +73,8 @@ class Defences:
     one_by_one: bool = True
     """Some calls are timed alone. Off: what a call of a batch does for others counts as theirs."""
     sealed_inputs: bool = True
-    """Metric "device": each timed call's inputs lie there masked until just before it.
-
-    Off: they are unmasked before the judge's clock runs.
-    """
+    """Metric "device": each timed call's inputs lie there masked until just before it. Off: they
+    are unmasked before the judge's clock runs."""
     digests: bool = True
     """Metric "device": what is verified lay there when the last call of its batch was over."""
     small_changes: bool = True

@@ -60,10 +60,8 @@ _WORST_REACH, _MORE_WORKERS = 0.3, 3
 """A baseline known less well than this (log) gets so many more workers at once."""
 _RENEWED_AFTER, _RENEWED_SHARE, _RENEWED_SHARE_GPU = 1.0, 0.2, 0.07
 """A baseline's worker is replaced after so many seconds, if that costs no more than this share: of
-a GPU's time all that it takes, of a CPU's its calls.
-
-Machines drift by a tenth within ten seconds, which a CPU candidate's times would follow as well.
-"""
+a GPU's time all that it takes, of a CPU's its calls. Machines drift by a tenth within ten seconds,
+which a CPU candidate's times would follow as well."""
 _MORE_CHANGES, _MOST_CHANGED = 32, 4
 """If changes do not show, so many times as many are made; up to this part of the smallest array."""
 

@@ -2,10 +2,19 @@
 
 import re
 from collections import Counter
+from dataclasses import dataclass
 from typing import cast
 
 from regraph_kg.backends.evidence import Evidence, Pair
-from regraph_kg.backends.statistics import COUNTS, NextRows, RowKey, add, contribution
+from regraph_kg.backends.statistics import (
+    COUNTS,
+    Counts,
+    NextRows,
+    RowKey,
+    add,
+    contribution,
+    together,
+)
 from regraph_kg.backends.store import GraphStore
 from regraph_kg.models.graph import MergePlan, Relabelled
 
@@ -38,3 +47,36 @@ def wrong_counts(store: GraphStore) -> list[str]:
             if row.get(name, 0) != right[name]
         ]
     return lines + [f"{pair.id} {key}: missing" for pair, key in counted]
+
+
+@dataclass(frozen=True, slots=True)
+class TransitionStats:
+    """One NEXT row: a pair of techniques on one device.
+
+    An example counts in the row of its latest measurement's device; `tried` counts measurements and
+    failures on this device. "unmeasured" holds unmeasured steps, and failures without a device.
+    """
+
+    source: str
+    target: str
+    device: str
+    examples: int
+    tried: int
+    verified: int
+    sum_log2_effect: int  #: fixed point, `EFFECT_SCALE`; of verified steps, over the code before
+    declined: int = 0  #: how often a model said that it does not apply: no try, no failure
+
+
+def transitions(store: GraphStore) -> tuple[TransitionStats, ...]:
+    """Every NEXT row that counts something, ordered by source, target, device."""
+    answer = []
+    # Ordered by pair and device, and so is the answer.
+    for pair, by_key in store._from_all("", None).items():
+        by_device: dict[str, dict[RowKey, Counts]] = {}
+        for key, counts in by_key.items():
+            by_device.setdefault(key.device, {})[key] = counts
+        for device, rows in by_device.items():
+            sums = together(rows)
+            numbers = {name: sums[name] for name in COUNTS}
+            answer.append(TransitionStats(pair.source, pair.target, device, **numbers))
+    return tuple(answer)

@@ -74,10 +74,7 @@ class Calibration:
 
 
 class Trials(ExitStack):
-    """A problem's serial code in its orders, and its reference: processes and truths, open.
-
-    A context manager. Raises `BadInput` where one of them does not compile or fails.
-    """
+    """A problem's serial code in its orders, and its reference, open. Raises `BadInput`."""
 
     def __init__(
         self, problem: Problem, compiler: Compiler, limits: JudgeLimits | None = None, seed: int = 1

@@ -99,10 +99,7 @@ def misshapen(trials: Trials) -> Iterator[ProblemFinding]:
 
 
 def _relation(problem: Problem, unfit: Sizes) -> str:
-    """The first relation, of one size to another or to two's product, that this shape breaks only.
-
-    "" where there is none.
-    """
+    """The first relation of a size to another, or to two's product, that only this shape breaks."""
     names, kept = list(problem.sizes.time), (*problem.sizes.check, problem.sizes.time)
     pairs = ("*".join(pair) for pair in combinations(names, 2))
     for right, left in product((*names, *pairs), names):

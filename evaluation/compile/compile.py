@@ -149,11 +149,7 @@ class Compiler:
         flags: Sequence[str] = (),
         own_symbols: bool = True,
     ) -> Path | Failure:
-        """CUDA code with nvcc for one architecture, linked by g++ with wraps.cpp.
-
-        `flags` are nvcc's besides the common ones. `own_symbols`: it may define functions of the
-        runtime and use wraps.cpp's names as its own.
-        """
+        """CUDA code with nvcc for one architecture, linked by g++ with wraps.cpp; as `host`."""
         checks = () if own_symbols else (_names("-g candidate.o", _OWN_CUDA),)
         files = {"candidate.cu": code, "wraps.cpp": harness_text("wraps.cpp")}
         gcc = str(self._gcc.path)
@@ -301,13 +297,10 @@ class Compiler:
 
 
 def signature_header(problem: Problem) -> str:
-    """signature.h for the harness: how to call the entry point with an array of pointers.
-
-    The returned value goes to the last of them.
-    """
+    """signature.h for the harness: how to call the entry point with an array of pointers."""
     types = ["void*" if a.struct else a.spelled() + "*" * a.is_array for a in problem.args]
     result = C_TYPES[problem.returns.type] if problem.returns else "void"
-    keeps = f"*({result} *)a[{len(types)}] = " if problem.returns else ""
+    keeps = f"*({result} *)a[{len(types)}] = " if problem.returns else ""  # to the last pointer
     complex_ = "#include <complex>\n" if any("complex" in a.type for a in problem.slots) else ""
     passed = [
         f"({type_})a[{index}]" if arg.is_array else f"*({type_}*)a[{index}]"

@@ -54,10 +54,7 @@ class _Complaint:
 
 
 def trimmed(errors: str, code: str = "", limit: int = 1200) -> str:
-    """Errors of one compilation of `code` in at most `limit` characters, whole ones if it can be.
-
-    Falls back to the first error of a header, then to the last words.
-    """
+    """Errors of one compilation of `code` in at most `limit` characters, whole ones if possible."""
     lines = [line.rstrip() for line in plain(errors).split("\n") if line.strip()]
     # blanks for unprintable characters, so that a caret keeps its column
     shown = "".join(char if char.isprintable() or char in "\t\n" else " " for char in code)

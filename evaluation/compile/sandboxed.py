@@ -108,10 +108,7 @@ def run_project(
 
 
 def _launch(orders: dict[str, Any], seconds: float, part: slice) -> Ran:
-    """Run the commands of `orders`; `part` selects bytes of their output.
-
-    Raises `ToolError` where their sandbox did not start.
-    """
+    """Run the commands of `orders`; `part` selects bytes of their output. Raises `ToolError`."""
     commands = [tuple(command) for command in orders["commands"]]
     # In memory, as the disk may be full.
     with (
@@ -158,10 +155,7 @@ def _orders(
 
 @functools.cache
 def compiler_confinement() -> tuple[str, str]:
-    """Layers that keep compilers from this machine's files, and a remedy where they do not.
-
-    Tried once a process by an empty run. Raises `ToolError`.
-    """
+    """Layers that keep compilers from this machine's files, and a remedy where they do not."""
     layers = run((), None, (), JudgeLimits()).layers
     summary = ", ".join(layers) or "none"
     missing = [layer for layer in LAYERS if layer not in layers]

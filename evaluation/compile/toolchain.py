@@ -84,10 +84,7 @@ INSTALL_TOOLKIT = "pip install 'cuda-toolkit[nvcc,cudart,cccl,cupti]==13.0.*'"
 
 @functools.cache
 def _gcc_reads(path: Path) -> tuple[str, ...]:
-    """Programs, libraries and headers where this compiler searches for them.
-
-    Empty for a compiler that does not list them.
-    """
+    """Programs, libraries and headers where this compiler searches for them, if it lists them."""
     reads = {str(path), str(path.resolve())}
     with contextlib.suppress(ToolError):
         for line in _output([str(path), "-print-search-dirs"]).splitlines():

@@ -23,8 +23,6 @@ from regraph_kg.models.text import plain
 
 _PROFILE = "profile.cpp"
 _SHOWN = 3
-
-
 _Seconds = Annotated[float, Field(ge=0), AfterValidator(lambda nanoseconds: nanoseconds * 1e-9)]
 
 
@@ -52,7 +50,6 @@ class KernelTimes(BaseModel):
     dropped: Literal[0]  # lost records: of a record without them nothing is known
     in_bytes: NonNegativeInt  # copied from host to device
     out_bytes: NonNegativeInt
-    inside_bytes: NonNegativeInt  # copied within the device, or between hosts
     names: tuple[Kernel, ...]  # the longest first; as many as the worker had room for
 
     def facts(self) -> dict[str, str]:

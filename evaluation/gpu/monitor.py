@@ -157,10 +157,7 @@ class GpuMonitor:
         return f"another process used the GPU ({'; '.join(found)})" if found else ""
 
     def await_others(self, tell: Callable[[str], None]) -> str:
-        """Wait a little while others compute on it; who still does then, "" for nobody.
-
-        Our own workers must stand still.
-        """
+        """Who still computes on it after a little wait, "" for nobody; our workers stand still."""
         start = time.monotonic()
         pids = [process.pid for process in self._say("ComputeRunningProcesses") or ()]
         hidden = not any(Path(f"/proc/{pid}").exists() for pid in pids)  # or they mean others here

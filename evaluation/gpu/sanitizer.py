@@ -41,16 +41,11 @@ _LENGTH = 400
 _ALIGNMENT = 256
 _SMALL_ELEMENTS = 2**20
 _CHECKS_HIDDEN = ("device_guards", "poison", "ghost", "device_state", "freeze", "thread_limit")
-"""Off under the tool: canaries hide the ends of allocations, filling makes them initialised.
-
-It is the tool, not the worker, that we would stop.
-"""
+"""Off under the tool: canaries hide the ends of allocations, filling makes them initialised, and it
+is the tool, not the worker, that we would stop."""
 _CONFINEMENTS_DROPPED: tuple[tuple[str, ...], ...] = (("namespaces",), ("namespaces", "landlock"))
-"""What is switched off, in turn, until the tool can talk to the worker; seccomp never is.
-
-The tool reaches it over the machine's network: without the first it waits for ever [compute-
-sanitizer 2025.3, CUDA 13.0].
-"""
+"""What is switched off, in turn, until the tool can talk to the worker; seccomp never is. It talks
+over the machine's network: without the first it waits for ever [2025.3, CUDA 13.0]."""
 _DIES_WITH_PARENT = (
     "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9, 0, 0, 0);"
     "os.getppid() == int(sys.argv[1]) and os.execv(sys.argv[2], sys.argv[2:])"

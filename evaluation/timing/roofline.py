@@ -200,15 +200,11 @@ def nominal(target: Target, machine: str, threads: int, gpu_memory: float | None
 
     `gpu_memory`: bytes a second by the GPU's own clock and bus; None where it does not tell.
     """
+    rates = {1: threads * _CORE_BYTES}
     if TARGETS[target].on_gpu:
         memory = gpu_memory or _FASTEST_MEMORY
-        cache = MemoryLevel(working_set=_LARGEST_CACHE, rate=_CACHE_OVER_MEMORY * memory)
-        levels: tuple[MemoryLevel, ...] = (
-            cache,
-            MemoryLevel(working_set=2 * _LARGEST_CACHE, rate=memory),
-        )
-    else:
-        levels = (MemoryLevel(working_set=1, rate=threads * _CORE_BYTES),)
+        rates = {_LARGEST_CACHE: _CACHE_OVER_MEMORY * memory, 2 * _LARGEST_CACHE: memory}
+    levels = tuple(MemoryLevel(working_set=size, rate=rate) for size, rate in rates.items())
     return Peaks(
         device=machine,
         target=target,
@@ -265,12 +261,8 @@ def _bounds(
         ("compute", flop, _arithmetic(problem, peaks)),
     ]
     if peaks.on_gpu and problem.metric == "call":
-        for amount, rate in (
-            (moved.inward, peaks.host_to_device),
-            (moved.outward, peaks.device_to_host),
-        ):
-            if rate:
-                bounds.append(("transfer", amount, rate))
+        both = (moved.inward, peaks.host_to_device), (moved.outward, peaks.device_to_host)
+        bounds += [("transfer", amount, rate) for amount, rate in both if rate]
     return sorted(bounds, key=lambda item: item[1] / item[2])
 
 
@@ -318,10 +310,7 @@ _NODES = Path("/sys/devices/system/node")
 
 
 def device_key(target: Target, gpu: Gpu | None = None) -> str:
-    """Key of the peaks: the CPU and its threads, or the GPU and the machine it is in.
-
-    Raises `ToolError` for cuda on a machine with no GPU.
-    """
+    """Key of the peaks: the CPU and its threads, or the GPU and its machine. Raises `ToolError`."""
     if TARGETS[target].on_gpu:
         return f"{(gpu or find_gpu()).name} in {machine_facts()['cpu']}"
     return openmp_device()
@@ -342,9 +331,8 @@ def known_peaks(cache: Path, target: Target, gpu: Gpu | None = None) -> Peaks | 
 
 
 def measure_peaks(cache: Path, target: Target, gpu: Gpu | None = None) -> Peaks:
-    """Measure this machine's device and file the result: at most some seconds, nothing beside it.
+    """Measure this machine's device, with nothing beside it: the figures on file then, in seconds.
 
-    Returns the figures then on file: the larger of old and new (for the launch the smaller).
     Raises `ToolError` where compiler, GPU or disk fail.
     """
     if TARGETS[target].on_gpu:
@@ -352,7 +340,7 @@ def measure_peaks(cache: Path, target: Target, gpu: Gpu | None = None) -> Peaks:
     device = device_key(target, gpu)
     library = _library(cache, gpu)
     with turn(gpu.visible if gpu else "cpu", silent):
-        outputs = [_run(library, cpus, gpu) for cpus in (_nodes() if gpu else [_usable()])]
+        outputs = [_run(library, cpus, gpu) for cpus in _nodes(gpu)]
     measured = [_parsed(text, device, target, gpu) for text in outputs]
     before = known_peaks(cache, target, gpu)
     merged = functools.reduce(better, [before, *measured] if before else measured)
@@ -370,10 +358,8 @@ def measure_peaks(cache: Path, target: Target, gpu: Gpu | None = None) -> Peaks:
 def better(old: Peaks, new: Peaks) -> Peaks:
     """The better of `old` and `new`, figure by figure."""
     levels = tuple(
-        MemoryLevel(
-            working_set=level.working_set, rate=max(level.rate, old.bandwidth(level.working_set))
-        )
-        for level in new.levels
+        each.model_copy(update={"rate": max(each.rate, old.bandwidth(each.working_set))})
+        for each in new.levels
     )
     figures = {}
     for name, pick in _BETTER.items():
@@ -395,24 +381,17 @@ def _library(cache: Path, gpu: Gpu | None) -> Path:
     return result
 
 
-def _usable() -> list[int]:
-    return sorted(os.sched_getaffinity(0))
-
-
-def _nodes() -> list[list[int]]:
-    """The usable CPUs of each memory node: copies are faster from the one that is near the GPU."""
-    usable = _usable()
-    folders = sorted(_NODES.glob("node*"))
+def _nodes(gpu: Gpu | None) -> list[list[int]]:
+    """The usable CPUs; for a GPU by memory node, as copies are faster from the one near it."""
+    usable = sorted(os.sched_getaffinity(0))
+    folders = sorted(_NODES.glob("node*")) if gpu else []
     nodes = [[cpu for cpu in usable if (node / f"cpu{cpu}").exists()] for node in folders]
     return [node for node in nodes if node] or [usable]
 
 
 def _run(library: Path, cpus: Sequence[int], gpu: Gpu | None) -> str:
-    environment = passed_on() | {
-        "PATH": "/usr/bin:/bin",
-        "LANG": "C",
-        "OMP_NUM_THREADS": str(threads()),
-    }
+    environment = passed_on() | {"PATH": "/usr/bin:/bin", "LANG": "C"}
+    environment["OMP_NUM_THREADS"] = str(threads())
     if gpu:
         environment["CUDA_VISIBLE_DEVICES"] = gpu.visible
     try:
@@ -443,16 +422,9 @@ def _parsed(output: str, device: str, target: Target, gpu: Gpu | None) -> Peaks:
         facts = figures.pop("facts") | {"kernel": machine["kernel"], "load": machine["load"]}
         if gpu:
             facts["driver"] = gpu.driver
-        return Peaks.model_validate(
-            {
-                **figures,
-                "device": device,
-                "target": target,
-                "date": datetime.now(UTC).isoformat(timespec="seconds"),
-                "facts": facts,
-                "levels": levels,
-            }
-        )
+        date = datetime.now(UTC).isoformat(timespec="seconds")
+        own = {"device": device, "target": target, "date": date, "facts": facts, "levels": levels}
+        return Peaks.model_validate(figures | own)
     except (ValueError, TypeError, KeyError, AttributeError):
         raise ToolError(f"peaks: the measurement said no figures: {output[:200]!r}") from None
 

@@ -250,16 +250,11 @@ class _Group:
         truths = [self.truths[name] for name in self.rows.names]
         values = [truth.values[: self.number] for truth in truths]
         heads = [self.outputs[name][: self.number] for name in self.rows.names]
-        near = [
-            np.repeat(
-                np.broadcast_to(truth.tolerance, truth.values.shape)[: self.number].reshape(
-                    self.number, -1
-                ),
-                2 if head.dtype.kind == "c" else 1,
-                axis=1,
-            )
-            for truth, head in zip(truths, values, strict=True)
-        ]
+        near = list[Array]()
+        for truth, head in zip(truths, values, strict=True):
+            room = np.broadcast_to(truth.tolerance, truth.values.shape)[: self.number]
+            twice = 2 if head.dtype.kind == "c" else 1
+            near.append(np.repeat(room.reshape(self.number, -1), twice, axis=1))
         order = np.argsort([is_rounded(one) for one in _unsorted(values)], kind="stable")
         one, other, allowed = (_unsorted(each) for each in (values, heads, near))
         return [one[at] for at in order], [other[at] for at in order], [allowed[at] for at in order]

@@ -32,13 +32,7 @@ from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.verify import large_outputs
 from regraph_kg.evaluation.verify.outputs import ExpectedOutput
 from regraph_kg.evaluation.verify.timed_inputs import Contents, TimedInputs, with_changes
-from regraph_kg.evaluation.verify.tolerance import (
-    HALF,
-    TIMES,
-    exact_sum,
-    tolerance,
-    unrounded,
-)
+from regraph_kg.evaluation.verify.tolerance import HALF, TIMES, exact_sum, tolerance, unrounded
 from regraph_kg.evaluation.worker.runner import REFERENCE, Fill, RunFailed, Runner, put
 from regraph_kg.evaluation.worker.spawn import Program
 from regraph_kg.models.evaluation import Outcome

@@ -138,7 +138,7 @@ class Bolt:
         Returns columns and first rows. Raises `BadInput` for a statement that the store refuses,
         and `TimeoutError` where the store ends it after `seconds`.
         """
-        log_start = self._log_bytes()
+        log_start = len(self._log())
         with self._driver_call(), self._session(neo4j.READ_ACCESS) as session:
             try:
                 with session.begin_transaction(timeout=seconds) as tx:
@@ -164,22 +164,17 @@ class Bolt:
                     raise
                 raise BadInput(f"query: {self._statement_error(error, log_start)}") from None
 
-    def _log_bytes(self) -> int:
-        """Size of the embedded store's log."""
+    def _log(self, start: int = 0) -> bytes:
+        """The embedded store's log, from a byte on."""
         folder = self._address.folder
         with suppress(OSError):
-            return (folder / "server.log").stat().st_size if folder else 0
-        return 0
+            return (folder / "server.log").read_bytes()[start:] if folder else b""
+        return b""
 
     def _statement_error(self, error: exceptions.Neo4jError, log_start: int) -> str:
         """The store's message about a statement; the embedded store writes it to its log alone."""
-        message = error.message or error.code or ""
-        folder = self._address.folder
-        if folder is not None:
-            with suppress(OSError), (folder / "server.log").open("rb") as log:
-                log.seek(log_start)
-                concealed = _CONCEALED.findall(log.read().decode("utf-8", "replace"))
-                message = concealed[-1] if concealed else message
+        concealed = _CONCEALED.findall(self._log(log_start).decode("utf-8", "replace"))
+        message = concealed[-1] if concealed else error.message or error.code or ""
         return " ".join(message.split())[:_LONGEST]
 
     def define(self, name: str, number: int = 0, /, **parameters: object) -> None:

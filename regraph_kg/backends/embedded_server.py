@@ -113,7 +113,13 @@ def start(folder: Path, password: str) -> tuple[Any, int, Callable[[], int]]:
         },
     )
     server.start()
-    _prepare(server.get_database(DATABASE))
+    # the types and functions that Bolt clients cannot make, as this version has them
+    database = server.get_database(DATABASE)
+    schema = database._java_db.getSchema()
+    if schema.hasFunctionLibrary(LIBRARY):
+        schema.unregisterFunctionLibrary(LIBRARY)
+    for statement in queries.statements("start", "embedded"):
+        database.command("sql", statement)
     bolt = next(
         plugin
         for plugin in server._java_server.getPlugins()
@@ -135,12 +141,8 @@ def _add_reader(server: Any, password: str) -> None:
     from jpype import JClass  # type: ignore[import-untyped]  # noqa: PLC0415
 
     java_json = JClass("com.arcadedb.serializer.json.JSONObject")
-    group = {
-        "access": [],
-        "types": {"*": {"access": ["readRecord"]}},
-        "resultSetLimit": -1,
-        "readTimeout": -1,
-    }
+    reading = {"*": {"access": ["readRecord"]}}
+    group = {"access": [], "types": reading, "resultSetLimit": -1, "readTimeout": -1}
     security = server._java_server.getSecurity()
     security.saveGroup("*", READER, java_json(json.dumps(group)))
     user = {
@@ -163,15 +165,6 @@ def wait_until_unused(
         elif now - last_used >= idle_seconds:
             return True
     return False
-
-
-def _prepare(database: Any) -> None:
-    """Make the types and functions that Bolt clients cannot make, as this version has them."""
-    schema = database._java_db.getSchema()
-    if schema.hasFunctionLibrary(LIBRARY):
-        schema.unregisterFunctionLibrary(LIBRARY)
-    for statement in queries.statements("start", "embedded"):
-        database.command("sql", statement)
 
 
 def _detach(folder: Path) -> None:

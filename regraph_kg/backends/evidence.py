@@ -232,15 +232,8 @@ def trajectory(
 
 def in_order(measured: Iterable[Measurement]) -> Measurements:
     """The measurements by time, the latest last; those of unknown time by judge and run."""
-    # Not by arrival: the figures must not depend on the order of ingests.
-    measurements = tuple(measured)
-    return tuple(sorted(measurements, key=_order)) if len(measurements) > 1 else measurements
-
-
-def _order(measurement: Measurement) -> tuple[float, int, str, str, str, str, str]:
-    """Its place in that order; no two measurements of a step share one."""
-    who = (measurement.device, measurement.toolchain, measurement.evaluator, measurement.metric)
-    return (measurement.time, judge_version(measurement), measurement.run, *who)
+    # Not by arrival: the figures must not depend on the order of ingests. No two have one key.
+    return tuple(sorted(measured, key=lambda m: (m.time, judge_version(m), m.run, m.key)))
 
 
 def latest(measured: Measurements) -> dict[str, Any]:

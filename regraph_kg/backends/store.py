@@ -9,7 +9,7 @@ asks, and subtracted from NEXT. Not covered: on Neo4j a reader may meet a commit
 applied, so that counts may for an instant be one trajectory off; they are never negative.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -25,7 +25,6 @@ from regraph_kg.backends.statistics import (
     precedence,
     read_counts,
     successor,
-    together,
 )
 from regraph_kg.errors import StoreError
 from regraph_kg.models.evaluation import Outcome
@@ -43,7 +42,6 @@ from regraph_kg.models.graph import (
     Replan,
     StoredTrajectory,
     Successor,
-    TransitionStats,
     Vector,
 )
 from regraph_kg.models.target import Target
@@ -264,34 +262,18 @@ class GraphStore:
         """
         return vectors.embed_examples(self._bolt, space, embed, change=change)
 
-    def transitions(self) -> tuple[TransitionStats, ...]:
-        """Every NEXT row that counts something, ordered by source, target, device."""
-        answer = []
-        # Ordered by pair and device, and so is the answer.
-        for pair, by_key in self._from_all("", None).items():
-            by_device: dict[str, dict[RowKey, Counts]] = {}
-            for key, counts in by_key.items():
-                by_device.setdefault(key.device, {})[key] = counts
-            for device, rows in by_device.items():
-                sums = together(rows)
-                numbers = {name: sums[name] for name in COUNTS}
-                answer.append(TransitionStats(pair.source, pair.target, device, **numbers))
-        return tuple(answer)
-
     def stats(self) -> GraphStats:
         """Totals."""
         rows = self._bolt.rows("count_trajectories")
         by_target: dict[Target, int] = {row["target"]: row["trajectories"] for row in rows}
-        # A pair has a row for each device.
-        pairs = Counter[Pair]()
-        for statistics in self.transitions():
-            pairs[Pair(statistics.source, statistics.target)] += statistics.examples
+        rows_of_pairs = self._from_all("", None).values()
+        examples = [sum(counts["examples"] for counts in of.values()) for of in rows_of_pairs]
         return GraphStats(
             product=PRODUCT,
             schema_version=SCHEMA_VERSION,
             techniques=len(self.techniques()),
-            transitions=pairs.total(),
-            pairs=sum(examples > 0 for examples in pairs.values()),
+            transitions=sum(examples),
+            pairs=sum(map(bool, examples)),
             trajectories=sum(by_target.values()),
             targets=by_target,
         )

@@ -80,12 +80,10 @@ def floats(packed: bytes) -> list[float]:
     return values
 
 
-def space_mismatch(graph_space: EmbeddingSpace, other_space: EmbeddingSpace) -> BadInput:
+def space_mismatch(own: EmbeddingSpace, other: EmbeddingSpace) -> BadInput:
     """The error for a vector of another space than the graph's."""
-    return BadInput(
-        f"the graph holds embeddings {graph_space.difference(other_space)}: make them"
-        " anew with regraph graph embed"
-    )
+    text = f"the graph holds embeddings {own.difference(other)}"
+    return BadInput(f"{text}: make them anew with regraph graph embed")
 
 
 def property_of(ask: Query, vector: Vector) -> str:

@@ -225,10 +225,7 @@ class EvalReport(Frozen):
     stages: dict[str, float] = Field(default_factory=dict)
     """Wall seconds of each stage that happened: compile, verify, time, total."""
     load: PlainText = ""
-    """Other load on the machine during the timing, in words; "" where it was quiet.
-
-    Times taken under load are no evidence: they enter no statistics.
-    """
+    """Other load during the timing, in words; "" where it was quiet. It is no evidence then."""
     guarantee: PlainText = ""  #: what verdicts rest on, where that is less than usual; else ""
     facts: dict[PlainText, PlainText] = Field(default_factory=dict)
     """Machine facts: driver, clocks, temperature, kernel, ... as text."""

@@ -44,20 +44,15 @@ EmbeddedKind = Literal["text", "code"]
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingSpace:
-    """The embedding model and its dimension; a graph holds vectors of one model.
-
-    Each example has two, a text's and a code's (`EmbeddedKind`), which are never compared.
-    """
+    """The embedding model and its dimension; a graph holds vectors of one model."""
 
     model: str  # with its revision, or a digest of what it is
     dimension: int
 
     def difference(self, other: "EmbeddingSpace") -> str:
         """The difference of two spaces, for a message: "of A (4 dimensions), not of B (5)"."""
-        return (
-            f"of {self.model} ({self.dimension} dimensions), not of {other.model}"
-            f" ({other.dimension})"
-        )
+        own = f"of {self.model} ({self.dimension} dimensions)"
+        return f"{own}, not of {other.model} ({other.dimension})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +104,7 @@ class StoredTrajectory:
 
 @dataclass(frozen=True, slots=True)
 class MergeCounts:
-    """A merge's counts: trajectories added, already known, refused (ref clash), and the rest.
-
-    `conflicts` maps a refused trajectory's id to the reason.
-    """
+    """A merge's counts: trajectories added, already known, refused (ref clash), and the rest."""
 
     added: int = 0
     known: int = 0
@@ -120,7 +112,7 @@ class MergeCounts:
     techniques: int = 0
     measurements: int = 0
     failures: int = 0
-    conflicts: Mapping[str, str] = field(default_factory=dict)
+    conflicts: Mapping[str, str] = field(default_factory=dict)  # ids of refused ones, and why
 
     def __add__(self, other: "MergeCounts") -> "MergeCounts":
         """Both together."""
@@ -270,24 +262,6 @@ class KnownFailure:
 
 
 @dataclass(frozen=True, slots=True)
-class TransitionStats:
-    """One NEXT row: a pair of techniques on one device.
-
-    An example counts in the row of its latest measurement's device; `tried` counts measurements and
-    failures on this device. "unmeasured" holds unmeasured steps, and failures without a device.
-    """
-
-    source: str
-    target: str
-    device: str
-    examples: int
-    tried: int
-    verified: int
-    sum_log2_effect: int  #: fixed point, `EFFECT_SCALE`; of verified steps, over the code before
-    declined: int = 0  #: how often a model said that it does not apply: no try, no failure
-
-
-@dataclass(frozen=True, slots=True)
 class GraphStats:
     """Totals of a store; initial states are no techniques, `pairs` have at least one example."""
 
@@ -301,13 +275,12 @@ class GraphStats:
 
     def __str__(self) -> str:
         by_target = ", ".join(f"{count} {target}" for target, count in sorted(self.targets.items()))
-        lines = (
-            f"techniques    {self.techniques}",
-            f"transitions   {self.transitions} examples of {self.pairs} pairs",
-            f"trajectories  {self.trajectories}" + (f" ({by_target})" if by_target else ""),
-            f"schema        {self.schema_version}",
+        return (
+            f"techniques    {self.techniques}\n"
+            f"transitions   {self.transitions} examples of {self.pairs} pairs\n"
+            f"trajectories  {self.trajectories}{f' ({by_target})' if by_target else ''}\n"
+            f"schema        {self.schema_version}"
         )
-        return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)

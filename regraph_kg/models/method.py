@@ -1,8 +1,4 @@
-"""Settings of every search, whatever its method: prompting and limits.
-
-Not here: a method's settings (search/methods/), runs
-(models/run.py).
-"""
+"""Settings of every search, whatever its method: prompting and limits."""
 
 from pydantic import Field
 

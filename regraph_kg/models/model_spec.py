@@ -1,7 +1,4 @@
-"""The name of a language model, as a user gives it and as a trace records it.
-
-Not here: how a model is opened (wiring/open_model.py).
-"""
+"""The name of a language model, as a user gives it and as a trace records it."""
 
 from dataclasses import dataclass
 from typing import Literal, Self, cast

@@ -1,9 +1,7 @@
 """A port: a working program in three parts, of which a model sees and writes the middle one.
 
-A CUDA port is made of the serial code; a CPU port is the serial code, split around the user's
-function at the code that `problem new` wrote.
-
-Not here: how it is made of serial code (port/), and whether it is right (the judge).
+A CUDA port is made of the serial code (port/); a CPU port is the serial code, split around the
+user's function at the code that `problem new` wrote.
 """
 
 import re

@@ -119,10 +119,10 @@ class Cost(Frozen):
 
     def __add__(self, other: "Cost") -> "Cost":
         """Both together."""
-        pairs = ((name, mine, getattr(other, name)) for name, mine in self)
-        return Cost(
-            **{name: None if None in (mine, more) else mine + more for name, mine, more in pairs}
-        )
+        sums = self.model_dump()
+        for name, more in other:
+            sums[name] = None if None in (sums[name], more) else sums[name] + more
+        return Cost(**sums)
 
 
 Applied = Literal["asked", "nothing", "other"]
@@ -151,8 +151,7 @@ class StepRecord(Frozen):
     gain: float | None = None  #: log gain of the step itself, where the method learns such
     cost: Cost
     code: str | None
-    """The file that the answer's last code makes, mended; None where it held none, or nothing new.
-    """
+    """The file that the answer's last code makes, mended; None where it held no new one."""
     diagnosis: str = ""  #: the failure's diagnosis
     applied: Applied = "asked"
     did: str | None = None

@@ -14,6 +14,7 @@ from regraph_kg.ingest.read import read, split
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
 from tests.ingest.trajectories import lexical
+from tests.recount import transitions
 
 NAMES = ("Alpha", "Beta", "Gamma", "Delta", "Epsilon")
 NEW = "Zigzag"  # in no vocabulary: whoever ingests it first makes the technique
@@ -103,7 +104,7 @@ def holdings(store: GraphStore) -> dict[str, Any]:
 
     An example counts in the row of its latest measurement's device: so examples are per pair.
     """
-    rows = store.transitions()
+    rows = transitions(store)
     examples: Counter[tuple[str, str]] = Counter()
     for row in rows:
         examples[row.source, row.target] += row.examples

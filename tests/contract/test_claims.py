@@ -9,6 +9,7 @@ from regraph_kg.backends.store import GraphStore
 from regraph_kg.models.graph import Successor
 from regraph_kg.models.trajectory import Measurement
 from tests.contract.plans import A100, H200, measured, plan
+from tests.recount import transitions
 
 pytestmark = pytest.mark.neo4j("slow")
 
@@ -71,7 +72,7 @@ def test_what_is_only_claimed_is_told_apart(store: GraphStore) -> None:
     assert claimed.sum_log2_claimed == pytest.approx(19.93 * 2**20, rel=1e-3)
     (example,) = store.examples("cuda/start", "cuda/d")
     assert (example.verified, example.effect) == (False, None)
-    by_device = {one.device: one.verified for one in store.transitions() if one.target == "cuda/b"}
+    by_device = {one.device: one.verified for one in transitions(store) if one.target == "cuda/b"}
     assert by_device == {A100: 2, "claimed": 1}
 
 

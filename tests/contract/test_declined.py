@@ -7,7 +7,7 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import LEARNED_TRIES, MergePlan, Successor
 from regraph_kg.models.trajectory import FailedStep, Source
 from tests.contract.plans import A100, H200, failure, measured, plan
-from tests.recount import wrong_counts
+from tests.recount import transitions, wrong_counts
 
 pytestmark = pytest.mark.neo4j("slow")
 
@@ -28,7 +28,7 @@ def test_what_was_declined_is_counted_and_is_no_try(store: GraphStore) -> None:
     store.merge([one])
     assert (successor(store).tried, successor(store).verified) == (1, 1)
     assert successor(store).declined == 2
-    (row, _) = store.transitions()
+    (row, _) = transitions(store)
     assert (row.target, row.tried, row.verified, row.declined) == ("cuda/b", 1, 1, 2)
     assert store.failures("cuda/a", "cuda/b") == ()
     assert wrong_counts(store) == []
@@ -44,7 +44,7 @@ def test_what_was_declined_on_any_device_is_told(store: GraphStore) -> None:
 def test_what_was_only_declined_is_no_successor_but_counted(store: GraphStore) -> None:
     store.merge([plan("a", failures=[declined("c")])])
     assert store.neighbourhood("cuda/a", device=H200).successors == ()
-    (row, _) = store.transitions()
+    (row, _) = transitions(store)
     assert (row.source, row.target, row.tried, row.declined) == ("cuda/a", "cuda/c", 0, 1)
     assert wrong_counts(store) == []
 
@@ -67,4 +67,4 @@ def test_one_model_that_always_declines_does_not_silence_a_technique(store: Grap
     assert successor(store).declined == LEARNED_TRIES
     store.merge([plan("ab", failures=[declined(diagnosis=f"{number}") for number in range(20)])])
     assert successor(store).declined == LEARNED_TRIES + 20
-    assert sum(row.declined for row in store.transitions()) == 40
+    assert sum(row.declined for row in transitions(store)) == 40

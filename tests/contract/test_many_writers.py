@@ -22,7 +22,7 @@ from regraph_kg.wiring.stores import open_store
 from tests.contract.overlapping import VOCABULARY, holdings, ingest_in_turn, write_files
 from tests.contract.plans import A100, H200, measured, plan
 from tests.ingest.trajectories import lexical
-from tests.recount import wrong_counts
+from tests.recount import transitions, wrong_counts
 from tests.stores import address, wipe
 
 WRITERS, TRAJECTORIES, BATCH = 4, 30, 4
@@ -94,7 +94,7 @@ def test_who_read_a_trajectory_before_it_grew_reads_it_again(
     at_once(partial(add, H200), partial(add, A100))
     (exported,) = store.export()
     assert {measurement.device for measurement in exported.steps[0].measurements} == {H200, A100}
-    assert [(row.device, row.tried) for row in store.transitions()] == [(A100, 1), (H200, 1)]
+    assert [(row.device, row.tried) for row in transitions(store)] == [(A100, 1), (H200, 1)]
     assert wrong_counts(store) == []
 
 

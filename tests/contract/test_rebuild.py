@@ -17,7 +17,7 @@ from regraph_kg.models.graph import (
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_store
 from tests.contract.plans import A100, failure, measured, plan, technique
-from tests.recount import wrong_counts
+from tests.recount import transitions, wrong_counts
 
 
 def as_before(page: Sequence[StoredTrajectory]) -> list[MergePlan]:
@@ -57,11 +57,11 @@ def fill(store: GraphStore) -> None:
 def test_a_rebuild_under_the_same_names_changes_nothing(store: GraphStore) -> None:
     fill(store)
     store.merge([replace(plan("a", code="late", failures=[failure("c", 1)]), created="2026")])
-    before = store.transitions(), tuple(store.export()), store.stats()
+    before = transitions(store), tuple(store.export()), store.stats()
     told = store.failures("cuda/a", "cuda/c", limit=9)
     steps = list(store.rebuild((), as_before))
     assert steps[-1] == (6, 6)
-    assert (store.transitions(), tuple(store.export()), store.stats()) == before
+    assert (transitions(store), tuple(store.export()), store.stats()) == before
     assert store.failures("cuda/a", "cuda/c", limit=9) == told
     assert wrong_counts(store) == []
 
@@ -72,7 +72,7 @@ def test_techniques_that_others_replaced_go_with_their_last_use(store: GraphStor
     moved = {"cuda/b": "cuda/d"}
     list(store.rebuild((heir,), lambda page: [renamed(one, moved) for one in page]))
     assert [one.id for one in store.techniques()] == ["cuda/a", "cuda/c", "cuda/d"]
-    assert {(row.source, row.target) for row in store.transitions()} == {
+    assert {(row.source, row.target) for row in transitions(store)} == {
         ("cuda/start", "cuda/a"),
         ("cuda/a", "cuda/c"),
         ("cuda/a", "cuda/d"),
@@ -85,7 +85,7 @@ def test_a_rebuild_that_was_stopped_loses_nothing_and_is_run_again(
 ) -> None:
     monkeypatch.setattr("regraph_kg.backends.write.REBUILT_AT_ONCE", 2)
     fill(store)
-    before = store.transitions(), tuple(store.export())
+    before = transitions(store), tuple(store.export())
     assert next(iter(store.rebuild((), as_before))) == (2, 5)
     assert tuple(store.export()) == before[1]
     with pytest.raises(StoreError):
@@ -95,7 +95,7 @@ def test_a_rebuild_that_was_stopped_loses_nothing_and_is_run_again(
     with closing(open_store(store_settings, rebuild=True)) as again:
         list(again.rebuild((), as_before))
     open_store(store_settings).close()
-    assert (store.transitions(), tuple(store.export())) == before
+    assert (transitions(store), tuple(store.export())) == before
     assert wrong_counts(store) == []
 
 
@@ -104,12 +104,12 @@ def test_of_two_rebuilds_at_once_the_later_one_goes_on(
 ) -> None:
     monkeypatch.setattr("regraph_kg.backends.write.REBUILT_AT_ONCE", 2)
     fill(store)
-    before = store.transitions(), tuple(store.export())
+    before = transitions(store), tuple(store.export())
     first, second = store.rebuild((), as_before), store.rebuild((), as_before)
     next(iter(first))
     next(iter(second))
     with pytest.raises(StoreError):
         list(first)
     list(second)
-    assert (store.transitions(), tuple(store.export())) == before
+    assert (transitions(store), tuple(store.export())) == before
     assert wrong_counts(store) == []

@@ -166,14 +166,15 @@ def test_a_gpu_is_measured_from_every_memory_node(
     nodes: list[list[int]],
     expected: list[list[int]],
 ) -> None:
-    usable = sorted({cpu for node in expected for cpu in node})
-    monkeypatch.setattr(module, "_usable", lambda: usable)
+    usable = {cpu for node in expected for cpu in node}
+    monkeypatch.setattr(module.os, "sched_getaffinity", lambda _: usable)
     monkeypatch.setattr(module, "_NODES", tmp_path)
     for index, cpus in enumerate(nodes):
         (tmp_path / f"node{index}").mkdir()
         for cpu in cpus:
             (tmp_path / f"node{index}" / f"cpu{cpu}").touch()
-    assert module._nodes() == expected
+    assert module._nodes(Gpu("a GPU", "90", "driver", "GPU-1")) == expected
+    assert module._nodes(None) == [sorted(usable)]
 
 
 @pytest.fixture
