@@ -75,7 +75,9 @@ class Judge:
         self._grade: Grade = grade
         secret = secrets.randbits(128) if seed is None else seed
         self._rules = SessionRules(secret, defences or Defences(), limits or JudgeLimits())
-        self._machine = Machine(cache, self._rules, gpu)
+        self._machine = machine = Machine(cache, self._rules, gpu)
+        self.device, self.toolchain = machine.device, machine.toolchain
+        self.hardware = machine.hardware
         self._sessions: dict[tuple[str, Target], Session] = {}
         self._projects = CommandJudge(self._rules.limits, EVALUATOR, tell)
 
@@ -91,15 +93,6 @@ class Judge:
             self._sessions.popitem()[1].close()
         self._projects.close()
         self._machine.close()
-
-    def device(self, target: Target) -> str:
-        return self._machine.device(target)
-
-    def toolchain(self, target: Target) -> str:
-        return self._machine.toolchain(target)
-
-    def hardware(self, target: Target) -> str:
-        return self._machine.hardware(target)
 
     def evaluate(
         self,

@@ -31,7 +31,6 @@ class Times:
 
     @property
     def level(self) -> TimeEstimate:
-        """The candidate's time, as an estimate."""
         samples = [series.samples for series in self.own]
         error = max(series.error for series in self.own)
         return level(samples, self.target, self.metric, error)
@@ -150,12 +149,10 @@ class Evaluation:
         return step(self).spent(stage, time.perf_counter() - start)
 
     def spent(self, stage: str, seconds: float) -> "Evaluation":
-        """Note the seconds of a stage."""
         before = self.stages.get(stage, 0.0)
         return replace(self, stages={**self.stages, stage: before + seconds})
 
     def failed(self, failure: Failure | None) -> "Evaluation":
-        """The same, with a failure if there is one."""
         return replace(self, failure=failure) if failure else self
 
     def facts(self) -> dict[str, str]:

@@ -88,7 +88,6 @@ class Machine:
         self._clocks: dict[str, str] = {}
 
     def close(self) -> None:
-        """Release compiled code in the cache."""
         self._compiler.close()
 
     def device(self, target: Target) -> str:
@@ -96,7 +95,6 @@ class Machine:
         return self._cuda()[1].name if TARGETS[target].on_gpu else openmp_device()
 
     def toolchain(self, target: Target) -> str:
-        """Compilers and flags, as reports carry them."""
         traits = TARGETS[target]
         if not traits.on_gpu:
             return " ".join((traits.compiler, self._gcc.version, *HOST_FLAGS[1:], *traits.flags))
@@ -109,7 +107,6 @@ class Machine:
         return gpu_hardware(self.gpu) if TARGETS[target].on_gpu else cpu_hardware()
 
     def facts(self, target: Target) -> dict[str, str]:
-        """Facts of this machine for reports."""
         common = machine_facts() | {"compiler_sandbox": compiler_confinement()[0]}
         if not TARGETS[target].on_gpu:
             return common
@@ -264,7 +261,6 @@ class Machine:
 
     @cached_property
     def _cores(self) -> Cores | None:
-        """For cuda."""
         return cores_of(self._gpu_index, len(find_gpus()))
 
     def rules(self, target: Target) -> SessionRules:

@@ -123,7 +123,6 @@ class Session:
         self.sandbox = "none"  # the layers that confine its workers, in words
 
     def close(self) -> None:
-        """End every process and release the memory."""
         self._references.close()
         self.slots.close()
 
@@ -164,7 +163,6 @@ class Session:
 
     @property
     def serial_seconds(self) -> float:
-        """Seconds a call of the serial code."""
         return self.serial_level.seconds
 
     @property

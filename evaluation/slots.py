@@ -165,7 +165,6 @@ class Slots:
         self.readying = Readying()
 
     def close(self) -> None:
-        """End every process and release the memory."""
         self.cool_down()
         while self._taken:
             self._taken.pop().end()

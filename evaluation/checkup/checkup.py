@@ -67,7 +67,6 @@ class Checker:
         self._compiler = Compiler(cache / "compiled", find_gcc(), self._limits)
 
     def check(self, problem: Problem) -> Checkup:
-        """All findings of one problem."""
         free, needed = available_bytes(), problem.memory_bytes()
         if free is not None and needed > free:
             text = (

@@ -111,7 +111,6 @@ class Compiler:
         arrays.offer(self.arrays)
 
     def close(self) -> None:
-        """Release its entries of the cache."""
         self._cache.close()
 
     def host(

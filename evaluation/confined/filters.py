@@ -103,7 +103,6 @@ def without(argument: int, bits: int) -> list[bytes]:
 
 
 def instruction(code: int, value: int, true: int = 0, false: int = 0) -> bytes:
-    """One instruction of classic BPF."""
     return struct.pack("<HBBI", code, true, false, value)
 
 
@@ -118,7 +117,6 @@ def jump(test: int, value: int, true: int, false: int) -> bytes:
 
 
 def refuse(errno: int) -> bytes:
-    """Fail the call with `errno`."""
     return instruction(RETURN, REFUSE | errno)
 
 

@@ -177,7 +177,6 @@ def pinned(cores: frozenset[int] | None) -> Iterator[None]:
 
 
 def machine_facts() -> dict[str, str]:
-    """Facts of this machine for reports."""
     return {
         "kernel": platform.release(),
         "cpu": _cpu_model(),

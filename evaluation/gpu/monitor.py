@@ -121,7 +121,6 @@ class GpuMonitor:
         self._look_again = 0.0
 
     def read(self) -> GpuState:
-        """Clocks, temperature, power and throttling now."""
         milliwatts = self._ask("PowerUsage")
         bits = self._ask("CurrentClocksEventReasons")
         return GpuState(

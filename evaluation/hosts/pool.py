@@ -40,7 +40,6 @@ from typing import Literal, Self, TypeVar
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.evaluate import Judge, report_of
 from regraph_kg.evaluation.evaluation import Evaluation
-from regraph_kg.evaluation.evaluator import Evaluator
 from regraph_kg.evaluation.gpu.device import Gpu, cores_of, find_gpus, pinned
 from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.problem.problem import AnyProblem, Problem
@@ -185,7 +184,7 @@ class Quiet:
                 self._changed.notify_all()
 
 
-class JudgePool(Evaluator):
+class JudgePool:
     """Judges of this host's devices; who asks in several threads has several at work.
 
     A context manager; an exception ends what is under way. `at_once`: so many callers keep it busy.
@@ -225,7 +224,9 @@ class JudgePool(Evaluator):
         self._quiet = Quiet()
         self._opened: set[tuple[Device, str]] = set()
         rules = SessionRules(0, Defences(), limits or JudgeLimits())
-        self._machine = Machine(cache, rules, gpu)
+        self._machine = machine = Machine(cache, rules, gpu)
+        self.device, self.toolchain = machine.device, machine.toolchain
+        self.hardware = machine.hardware
         self._processes = [JudgeProcess() for _ in devices]
         for device, process in zip(devices, self._processes, strict=True):
             on = ("cpu", ON_CPU) if device == "cpu" else (f"gpu {device}", ON_GPU)
@@ -318,15 +319,6 @@ class JudgePool(Evaluator):
         for stage in ("compile", "total"):
             failed = failed.spent(stage, seconds)
         return report_of(self._machine, failed, {})
-
-    def device(self, target: Target) -> str:
-        return self._machine.device(target)
-
-    def toolchain(self, target: Target) -> str:
-        return self._machine.toolchain(target)
-
-    def hardware(self, target: Target) -> str:
-        return self._machine.hardware(target)
 
     def _ask(
         self,

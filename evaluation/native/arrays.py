@@ -23,8 +23,7 @@ BLOCK = 1024  # elements of a sum
 STREAM_BYTES = 32  # a block of the keystream: Philox 4x64-10, numpy's own
 _KINDS = {"uniform": 0, "normal": 1, "sparse": 2, "large-range": 3, "small-int": 4, "sorted": 5}
 _TYPES = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
-_WORDS = (ctypes.c_uint64, ctypes.c_void_p, ctypes.c_int, ctypes.c_double)
-_WORD, _PLACE, _INT, _DOUBLE = _WORDS
+_WORD, _PLACE, _INT, _DOUBLE = ctypes.c_uint64, ctypes.c_void_p, ctypes.c_int, ctypes.c_double
 _FUNCTIONS = {
     "draw": (None, _PLACE, _INT, _WORD, _PLACE),
     "move": (None, _PLACE, _INT, _WORD, _DOUBLE, _PLACE),
@@ -110,7 +109,6 @@ def copy(source: Array, to: Array) -> None:
 
 
 def fill(to: Array, byte: int) -> None:
-    """Fill an array's memory."""
     assert _is_flat(to)
     _library().regraph_fill(to.ctypes.data, to.nbytes, byte)
 

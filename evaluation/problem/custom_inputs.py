@@ -121,7 +121,6 @@ class Drawings:
 
     @property
     def seconds(self) -> float:
-        """Seconds of one drawing."""
         return self._spent / max(self._count, 1)
 
     def close(self) -> None:
@@ -168,7 +167,6 @@ class Generator:
         return arrays
 
     def _nbytes(self, sizes: Sizes) -> int:
-        """Bytes of what it draws."""
         custom_ = (arg for arg in self.problem.inputs if arg.is_custom)
         return sum(arg.elements(sizes) * arg.dtype.itemsize for arg in custom_)
 

@@ -386,7 +386,6 @@ class Argument(Table):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """How numpy holds an element."""
         return record_of(self.fields) if self.fields else dtype_of(self.type)
 
     @property
@@ -444,11 +443,9 @@ class Argument(Table):
         return (0, 1) if self.type == "bool" and self.range is None else self.limits
 
     def dimensions(self, sizes: Sizes) -> tuple[int, ...]:
-        """The array's shape at `sizes`."""
         return tuple(size_of(text, sizes) for text in self.shape)
 
     def elements(self, sizes: Sizes) -> int:
-        """How many elements the array has at `sizes`."""
         return math.prod(self.dimensions(sizes))
 
     def scalar(self, sizes: Sizes) -> float | int:

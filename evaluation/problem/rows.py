@@ -27,12 +27,10 @@ class Rows:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the outputs."""
         return tuple(arg.name for arg in self.args)
 
     @property
     def is_unordered(self) -> bool:
-        """Whether they may come in any order."""
         return self.args[0].order is not None
 
     def number(self, outputs: Mapping[str, Array]) -> int:

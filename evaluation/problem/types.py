@@ -71,7 +71,6 @@ def is_whole(kind: Type) -> bool:
 
 
 def is_rounded(array: Array) -> bool:
-    """Whether an array's elements are rounded."""
     return array.dtype.kind in "fc"
 
 

@@ -128,7 +128,6 @@ class Peaks(Frozen):
 
     @property
     def fastest(self) -> MemoryLevel:
-        """The level with the largest rate."""
         return max(self.levels, key=lambda level: level.rate)
 
     def bandwidth(self, working_set: int) -> float:

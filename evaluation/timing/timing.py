@@ -69,8 +69,6 @@ SLEEPING = Clock(0.006, 1e-4, 3e-4)  # woken by the kernel, on cores that candid
 
 @dataclass(frozen=True, slots=True)
 class TimingOptions:
-    """Options of a series."""
-
     clock: Clock = SLEEPING
     one_by_one: bool = True  # off: what a call of a batch does for others counts (`Defences`)
     judge_clock: bool = True  # off: the worker's word is believed (`Defences.judge_clock`)
@@ -90,8 +88,6 @@ NO_KERNEL = (
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSeries:
-    """A finished series."""
-
     samples: tuple[float, ...]
     censored: bool
     carried_over: float | None = None
@@ -107,7 +103,6 @@ class MeasuredSeries:
     """Clock, heat and power meanwhile, as facts of a report."""
 
     def facts(self) -> dict[str, str]:
-        """Facts for a report besides the samples."""
         facts = {
             "new_inputs": f"{self.carried_over:.3g}x" if self.carried_over else "",
             "one_by_one": f"{self.worked_ahead:.3g}x" if self.worked_ahead else "",

@@ -282,7 +282,6 @@ class _Group:
         return None if np.any(match < 0) else actual[match]
 
     def text(self, row: int, sides: Mapping[str, Array]) -> str:
-        """A row in words."""
         data = [number(value) for name in self.rows.names for value in sides[name][row].reshape(-1)]
         shown = ", ".join(data[:8]) + (", ..." if len(data) > 8 else "")  # noqa: PLR2004
         return f"({shown})" if len(data) > 1 else shown

@@ -102,7 +102,6 @@ class ArrayPlace:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the array itself."""
         return self.dtype.itemsize * math.prod(self.shape)
 
 

@@ -56,8 +56,6 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Parameters of a worker's process."""
-
     program: Program
     shared: SharedMemory
     defences: Defences

@@ -380,7 +380,6 @@ def _unreachable(error: BaseException) -> str:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """An exception and all its causes."""
     yield error
     below = list(getattr(error, "exceptions", ()))  # of a group
     below += [error.__cause__ or error.__context__]

@@ -35,8 +35,6 @@ _PROVENANCE = ("model", "licence", "prompt_hash", "created")
 
 
 class Pair(NamedTuple):
-    """A transition."""
-
     source: str
     target: str
 
@@ -127,7 +125,6 @@ class Evidence:
         ]
 
     def measured(self) -> int:
-        """Number of measurements."""
         return sum(len(step) for step in self.measurements)
 
     def stored(self) -> dict[str, Any]:

@@ -263,7 +263,6 @@ class GraphStore:
         return vectors.embed_examples(self._bolt, space, embed, change=change)
 
     def stats(self) -> GraphStats:
-        """Totals."""
         rows = self._bolt.rows("count_trajectories")
         by_target: dict[Target, int] = {row["target"]: row["trajectories"] for row in rows}
         rows_of_pairs = self._from_all("", None).values()

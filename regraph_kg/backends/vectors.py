@@ -114,7 +114,6 @@ def read_examples(rows: Iterable[GraphRow]) -> tuple[Example, ...]:
 def embed_examples(
     bolt: Bolt, space: EmbeddingSpace, embed: Embed, *, change: bool
 ) -> Iterator[EmbeddingProgress]:
-    """See `graph.GraphStore`."""
     if change and bolt.read(space_of) not in (None, space):
         bolt.write(partial(_name_space, space=None))
     if bolt.read(space_of) is None:

@@ -115,7 +115,6 @@ class MergeCounts:
     conflicts: Mapping[str, str] = field(default_factory=dict)  # ids of refused ones, and why
 
     def __add__(self, other: "MergeCounts") -> "MergeCounts":
-        """Both together."""
         names = [field.name for field in fields(self) if field.name != "conflicts"]
         sums = {name: getattr(self, name) + getattr(other, name) for name in names}
         return MergeCounts(**sums, conflicts={**self.conflicts, **other.conflicts})

@@ -48,7 +48,6 @@ class ModelSpec:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether its answers are recorded ones."""
         return self.kind == "recorded"
 
     @property

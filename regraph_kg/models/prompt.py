@@ -103,5 +103,4 @@ class RecordedAnswer(Frozen):
     expect: Outcome | None = None  # the judge's expected outcome; only tests read it
 
     def key(self, problem: str, target: Target) -> PromptKey:
-        """The key of the prompt that this answers."""
         return PromptKey(problem=problem, target=target, path=self.path, attempt=self.attempt)

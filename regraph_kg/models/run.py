@@ -102,7 +102,6 @@ class RunHeader(Frozen):
 
     @property
     def method(self) -> str:
-        """The method of these settings."""
         return self.settings.method
 
 
@@ -118,7 +117,6 @@ class Cost(Frozen):
     joules: float | None = 0.0  #: the GPU's energy while it judged; None: the driver does not tell
 
     def __add__(self, other: "Cost") -> "Cost":
-        """Both together."""
         sums = self.model_dump()
         for name, more in other:
             sums[name] = None if None in (sums[name], more) else sums[name] + more
