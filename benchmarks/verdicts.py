@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from regraph_kg.evaluation.compile.device_pointers import for_device_pointers
 from regraph_kg.evaluation.evaluate import Judge
+from regraph_kg.evaluation.measure import for_device_pointers
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.models.target import TARGETS, Target

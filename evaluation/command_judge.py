@@ -392,10 +392,8 @@ def _near(word: str, expected: str, tolerance: float) -> bool:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder that strangers wrote into, whatever rights and depth they gave it.
-
-    Python's own means end at paths of 4096 bytes and at 1000 folders in each other.
-    """
+    """Remove a folder that strangers wrote into, whatever rights and depth they gave it."""
+    # Python's own means end at paths of 4096 bytes and at 1000 folders in each other.
     script = 'chmod -R u+rwX -- "$0"; rm -rf -- "$0"'  # they follow no links there
     command = ["sh", "-c", script, str(folder)]
     with contextlib.suppress(subprocess.TimeoutExpired):

@@ -66,12 +66,10 @@ class Comparison:
 
 
 def by_levels(rival: str, level: TimeEstimate, own: TimeEstimate, metric: Metric) -> Rivalry | None:
-    """A code against its rival by their times in one session; None where only turns can tell.
-
-    A CPU drifts and copies to a GPU scatter, so times of metric "call" must be far apart. A GPU's
-    own time does not: what workers' levels scatter by is in the interval.
-    """
+    """A code against its rival by their times in one session; None where only turns can tell."""
     times, interval = ratio(level, own)
+    # A CPU drifts and copies to a GPU scatter, so times of metric "call" must be far apart. A GPU's
+    # own time does not: what workers' levels scatter by is in the interval.
     if metric == "call" and not (interval.low > _FAR or interval.high < 1 / _FAR):
         return None
     difference = math.log(times)

@@ -48,7 +48,6 @@ _STEADY_CLOCKS = ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_ts
 _CLOCK = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 _SLOW_CLOCK_NS = 1000
 
-
 Found = tuple[bool | None, str]
 """Whether it works (None: it is not here, and need not be), and what was found."""
 

@@ -35,17 +35,7 @@ from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Outcome, 
 from regraph_kg.models.target import TARGETS, Target, timed_by
 
 EVALUATOR = "6"
-"""Version of the judge's rules. History: 1 (2026-11) first version; 2 (2026-11) device calls start
-from a swept cache, ghost calls, unseen inputs, floors, guarded device allocations; 3 (2026-11) each
-timed call has new inputs, workers stand still between calls, only the judge's clock counts, levels
-of several workers and of the baseline are in the interval; later in 3: what launches no kernel on
-the GPU fails as no_kernel, which was suspicious before, and so where the answer is one number; 4
-(2026-11) further cases, threads held up, racecheck and synccheck, codes compared in turn; 5
-(2026-11) on a GPU each call is seen to begin and to end; later in 5: load counts on the cores that
-are used only, arrays of metric "device" keep the alignment that prompts promise, and codes timed by
-it are compared by their workers' levels, unless two are compared in turn on purpose; 6 (2026-11) a
-third grade, the glance; no time below what the clock can tell; a budget for all that a candidate
-does; more values, shapes and races; later in 6: floats on which sums are exact, more values."""
+"""Version of the judge's rules; the end of docs/evaluation.md tells what each of them changed."""
 
 _DIAGNOSIS_LENGTH = 1500
 

@@ -81,13 +81,11 @@ class Examiner:
         return any(np.any(truth.values != changed[name].values) for name, truth in truths.items())
 
     def ghost(self, bench: Bench, worker: Worker, seconds: float) -> Failure | None:
-        """One more call with launches swallowed: then no kernel can have computed the answer.
-
-        One that launches none at all failed at its first timed call. A crash is of no interest.
-        """
+        """One more call with launches swallowed: then no kernel can have computed the answer."""
         # without arrays to read every call has one answer, which memory of the last one still holds
         if not (self.needs_kernels and self._problem.inputs):
             return None
+        # One that launches none at all failed at its first timed call. A crash is of no interest.
         row = bench.last(worker, self._pool.content(0))
         if isinstance(row, Failure) or worker.ghost(row, seconds):
             return None

@@ -110,11 +110,9 @@ class FurtherChecks:
     def fault(
         self, code: str, program: Program, threads: int, call_seconds: float, grade: Grade
     ) -> Failure | None:
-        """The first case that a candidate gets wrong.
-
-        On a CPU most are run by some secret number of threads, the first large one by one, too.
-        Another number of threads than usual may well take too long.
-        """
+        """The first case that a candidate gets wrong."""
+        # On a CPU most are run by some secret number of threads, the first large one by one, too.
+        # Another number of threads than usual may well take too long.
         for team, cases in self._rounds(code, program, threads, grade):
             with self.staffing.staffed(program, cases, team, self._rules.surroundings) as (
                 worker,
@@ -162,12 +160,10 @@ class FurtherChecks:
         return self.secret.sample(choice, min(count, len(choice)))
 
     def _standing(self, cases: Sequence[Case], grade: Grade) -> list[Case]:
-        """Those that trusted programs stand; as many as time allows are asked about.
-
-        Each program has one worker at a time: its arrays may be large.
-        """
+        """Those that trusted programs stand; as many as time allows are asked about."""
         asked = [case for case in cases if case.key not in self._answers]
         end = time.monotonic() + _TRUTHS_SECONDS[grade]
+        # Each program has one worker at a time: its arrays may be large.
         for program in self._trusted:
             answers = list(self._asked(program, asked, end))
             self._answers.update({case.key: case if stood else None for case, stood in answers})
@@ -188,10 +184,8 @@ class FurtherChecks:
                     yield case, self._stands(worker, verification, case)
 
     def _stands(self, worker: Worker, verification: Verification, case: Case) -> bool:
-        """Whether a trusted program is right with room to spare; near the timing shape, right.
-
-        There timed calls ask the same of everybody.
-        """
+        """Whether a trusted program is right with room to spare; near the timing shape, right."""
+        # There timed calls ask the same of everybody.
         share = _STOOD_ALTERED if case.alteration else 1.0 if case in self.plan.large else _STOOD
         share = 0.0 if case.alteration == "whole" else share  # a case of what rounds nowhere
         # one run without a truth first: the reference would be waited for much longer
@@ -281,10 +275,7 @@ class FurtherChecks:
         ]
 
     def _around(self, spelled: "Literals", *, full: bool) -> list[Case]:
-        """Cases just beside the numbers of a source, the likeliest first.
-
-        At the full grade those beyond every long shape come with altered values, too.
-        """
+        """Cases just beside the numbers of a source, the likeliest first."""
         cases, timed = dict[str, Case](), self._problem.sizes.time
         by_name = {
             parameter: [name for name in timed if name in re.findall(r"\w+", arg.size or "")]
@@ -306,6 +297,7 @@ class FurtherChecks:
         chosen = list(cases.values())
         if not full:
             return chosen[:_SCREENED_AROUND]
+        # At the full grade those beyond every long shape come with altered values, too.
         size = self._problem.elements
         longest = max((size(case.sizes) for case in self.plan.long), default=0)
         beyond = [case.sizes for case in chosen if size(case.sizes) > longest]

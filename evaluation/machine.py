@@ -124,14 +124,12 @@ class Machine:
         return self._cuda()[1]
 
     def claims(self, target: Target, *, opening: bool) -> tuple[str, ...]:
-        """What a judge must have to itself: the CPU, or a GPU and the cores that serve it.
-
-        The opening of a problem runs its serial code only, which needs no GPU.
-        """
+        """What a judge must have to itself: the CPU, or a GPU and the cores that serve it."""
         if not TARGETS[target].on_gpu:
             return ("cpu",)
         if self._cores is None:
             return (self.gpu.visible,)
+        # The opening of a problem runs its serial code only, which needs no GPU.
         own = f"core-{min(self._cores.judge)}"
         return (own,) if opening else (self.gpu.visible, own)
 

@@ -5,12 +5,13 @@ effect (time before over time after) is that of times taken side by side. Not co
 trajectory spread over machines.
 
 The corpus' CUDA steps are written for pointers to the host. With metric "device" they are judged as
-device_pointers.py makes them fit for pointers to the device.
+`for_device_pointers` makes them fit for arrays that lie on the device. Not covered: code that reads
+its arguments on the host; it crashes.
 """
 
 import math
+from pathlib import Path
 
-from regraph_kg.evaluation.compile.device_pointers import for_device_pointers
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.evaluation.evaluation import WHOLE
 from regraph_kg.evaluation.evaluator import Evaluator
@@ -19,7 +20,18 @@ from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 from regraph_kg.models.trajectory import Measurement, RooflinePosition, Trajectory
 
+_FOR_DEVICE = Path(__file__).with_name("compile") / "device_pointers.hpp"
 _TRIES = 3  # judgings of a step while its times mean nothing: the machine's fault, not its own
+
+
+def for_device_pointers(code: str) -> str:
+    """Code for pointers to the host in the form that metric "device" can judge.
+
+    Its copies name a direction and may be refused. With these lines before it, the runtime finds
+    that by the pointers, and what the code allocates in a call comes from a pool: a timed call
+    covers kernels and copies within the device. Code for device pointers does the same as before.
+    """
+    return _FOR_DEVICE.read_text("utf-8") + code
 
 
 def is_measured(trajectory: Trajectory, judge: Evaluator, metric: Metric = "call") -> bool:
@@ -78,12 +90,10 @@ def _says_less(report: EvalReport) -> bool:
 def measurement(
     report: EvalReport, run: str, before: float | None, *, first: bool = False
 ) -> Measurement:
-    """A report as a step's measurement; times that are of more than the code count as unstable.
-
-    The `first` step's effect is its speedup.
-    """
+    """A report as a step's measurement; times that are of more than the code count as unstable."""
     # such times accuse nobody, and count for nothing
     busy = report.passed and _says_less(report)
+    # The `first` step's effect is its speedup.
     known = report.speedup_interval if first else report.rivalry and report.rivalry.interval
     ends = (known.low, known.high) if known and report.passed else None
     return Measurement(

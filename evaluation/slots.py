@@ -250,11 +250,9 @@ class Slots:
         wait_for_leaving(SETTLE_SECONDS)
 
     def _ready(self, program: Program) -> Slot:
-        """A slot whose worker has its device context.
-
-        One that was started ahead may have found the device's memory taken by the candidate of its
-        time: then it is started again, once that is gone.
-        """
+        """A slot whose worker has its device context."""
+        # One that was started ahead may have found the device's memory taken by the candidate of
+        # its time: then it is started again, once that is gone.
         for slot in [slot for slot in self._spares if slot.worker.is_gone]:
             self._spares.remove(slot)
             slot.end()

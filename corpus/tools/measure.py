@@ -22,9 +22,8 @@ from typing import get_args
 from regraph_kg import jsonl
 from regraph_kg.cpp.facts import facts_of
 from regraph_kg.errors import BadInput, RegraphError, file_errors
-from regraph_kg.evaluation.compile.device_pointers import for_device_pointers
 from regraph_kg.evaluation.evaluator import Evaluator
-from regraph_kg.evaluation.measure import is_measured, measurements
+from regraph_kg.evaluation.measure import for_device_pointers, is_measured, measurements
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Candidate, Outcome, code_hash

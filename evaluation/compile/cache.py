@@ -141,11 +141,9 @@ def _digest(code: bytes) -> bytes:
 
 
 def _parent_fault(folder: Path) -> str:
-    """The fault of a folder above; "" where no other user can exchange its entries.
-
-    In a sticky folder (/tmp) only owners rename. Where a user namespace hides root, what belongs
-    to nobody in it counts as root's.
-    """
+    """The fault of a folder above; "" where no other user can exchange its entries."""
+    # In a sticky folder (/tmp) only owners rename. Where a user namespace hides root, what belongs
+    # to nobody in it counts as root's.
     trusted = {0, os.geteuid()}
     with contextlib.suppress(OSError):
         if Path("/proc/self/uid_map").read_text().split() != ["0", "0", "4294967295"]:

@@ -276,11 +276,9 @@ class Compiler:
         )
 
     def _require_machine(self, job: Compilation, result: Ran, directory: Path) -> None:
-        """Raise where the disk is full or the toolkit unfit.
-
-        A source can make a compiler print anything (#error, #line), so its words are checked:
-        the disk's free space is tried, and an empty source is compiled.
-        """
+        """Raise where the disk is full or the toolkit unfit."""
+        # A source can make a compiler print anything (#error, #line), so its words are checked: the
+        # disk's free space is tried, and an empty source is compiled.
         if _FULL.search(result.said):
             with tempfile.TemporaryFile(dir=directory) as file:
                 os.posix_fallocate(file.fileno(), 0, _ROOM_BYTES)

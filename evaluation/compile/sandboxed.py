@@ -203,8 +203,6 @@ def _oom_kills() -> int:
 
 @functools.cache
 def _memory_bytes() -> int:
-    """Address space of one compiler: a greedy source meets it before the machine's memory ends.
-
-    So that a compiler which the kernel killed was not killed for its own candidate's greed.
-    """
+    """Address space of one compiler: a greedy source meets it before the machine's memory ends."""
+    # So that a compiler which the kernel killed was not killed for its own candidate's greed.
     return max(_LEAST_MEMORY_BYTES, min(_MEMORY_BYTES, memory_limit() // 2))

@@ -93,10 +93,8 @@ def show(libc: ctypes.CDLL, path: str, descriptor: int) -> None:
 
 
 def protect(libc: ctypes.CDLL, target: str) -> None:
-    """Make a mount read-only, with all mounts below it where the kernel can (Linux 5.12).
-
-    Devices can still be opened, and written to, but root cannot change their rights and times.
-    """
+    """Make a mount read-only, with all mounts below it where the kernel can (Linux 5.12)."""
+    # Devices can still be opened, and written to, but root cannot change their rights and times.
     is_device = target.startswith(f"{PLACE}/dev/")
     restrictions = MS_RDONLY | MS_NOSUID | (0 if is_device else MS_NODEV)
     attributes = struct.pack("<QQQQ", restrictions, 0, 0, 0)

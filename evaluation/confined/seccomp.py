@@ -46,8 +46,6 @@ DRIVER_REQUESTS = (
     *((0xFF00, ord(kind) << 8) for kind in "FG"),  # /dev/nvidia*, /dev/dxg
     *((EXACTLY, 0x30000001), (EXACTLY, 0x30000002), (0xFFFFFF00, 0)),  # /dev/nvidia-uvm
 )
-
-
 Instructions = list[bytes]
 
 

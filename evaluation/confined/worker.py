@@ -120,10 +120,8 @@ def separate(libc: ctypes.CDLL) -> int:
 
 
 def seal(libc: ctypes.CDLL, harness: str) -> bool:
-    """Seal the read-only parts of the harness, libc and the runtime; whether the kernel does.
-
-    Their call tables (RELRO) lie there, which a candidate could make writable and redirect.
-    """
+    """Seal the read-only parts of the harness, libc and the runtime; whether the kernel does."""
+    # Their call tables (RELRO) lie there, which a candidate could make writable and redirect.
     sealed = False
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
         for line in maps:

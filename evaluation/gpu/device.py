@@ -149,15 +149,13 @@ class Cores:
 
 
 def cores_of(gpu: int, gpus: int) -> Cores | None:
-    """A GPU's share of the CPUs; None where there are too few to give each its own.
-
-    The first CPU of a share is the judge's, the next ones its worker's; the rest of the share is
-    left to compilers.
-    """
+    """A GPU's share of the CPUs; None where there are too few to give each its own."""
     usable = sorted(os.sched_getaffinity(0))
     share = len(usable) // max(gpus, 1)
     if share < _LEAST_SHARE:
         return None
+    # The first CPU of a share is the judge's, the next ones its worker's; the rest of the share is
+    # left to compilers.
     cores = usable[gpu * share : (gpu + 1) * share]
     return Cores(frozenset(cores[:1]), frozenset(cores[1 : 1 + _WORKER_CORES]))
 

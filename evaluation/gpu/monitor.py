@@ -216,11 +216,9 @@ class GpuWatch:
 
     @property
     def steady(self) -> bool:
-        """Whether the SM clock is within 2 % of the reading before and of its plateau.
-
-        A clock held down by heat or power is as high as it will get; one that cannot be read counts
-        as steady.
-        """
+        """Whether the SM clock is within 2 % of the reading before and of its plateau."""
+        # A clock held down by heat or power is as high as it will get; one that cannot be read
+        # counts as steady.
         clocks = [state.sm_mhz for state in self._states[-2:] if state.sm_mhz is not None]
         if not clocks:
             return True

@@ -340,14 +340,12 @@ class JudgePool:
 
 
 def needs_quiet(request: JudgeRequest, *, opened: bool, own_cores: bool) -> bool:
-    """Whether nothing else may run on the host while one is judged.
-
-    What a GPU's judge with cores of its own times on the device is not disturbed: compilers have
-    the others. Calls with copies and allocations may take longer beside them (docs/results.md: 11 %
-    in the median of nine, with much noise).
-    """
+    """Whether nothing else may run on the host while one is judged."""
     if not TARGETS[request.candidate.target].on_gpu:
         return True
+    # What a GPU's judge with cores of its own times on the device is not disturbed: compilers have
+    # the others. Calls with copies and allocations may take longer beside them (docs/results.md:
+    # 11 % in the median of nine, with much noise).
     if own_cores and request.problem.metric == "device":
         return False
     return request.grade == "full" or not opened

@@ -58,8 +58,6 @@ _SHIFT = 1000
 _APART = 2.0**24  #: beside it 1 is lost in fp32
 _WHOLE = 2**11, 2**12  #: whole numbers that 11 bits do not hold, if they are odd
 _TAIL = 8  #: exponent of what is skewed: half of the values lie in the lowest 1/256 of a range
-
-
 Number = int | float
 
 

@@ -48,10 +48,8 @@ class _Refused(Exception):
 
 
 def custom(problem: Problem, sizes: Sizes, kind: int, seed: list[int]) -> dict[str, Array]:
-    """Arrays of inputs.py by argument name, as declared. Raises `BadInput`.
-
-    The process stays for the next drawing of the same problem: to start one takes 0.3 s.
-    """
+    """Arrays of inputs.py by argument name, as declared. Raises `BadInput`."""
+    # The process stays for the next drawing of the same problem: to start one takes 0.3 s.
     with _lock:
         if not (_warm and _warm[0].problem == problem):
             rest()

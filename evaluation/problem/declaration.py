@@ -50,8 +50,6 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
-
-
 _COMPARISONS: Mapping[type[ast.cmpop], Callable[[int, int], bool]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
@@ -119,8 +117,6 @@ _Text = Annotated[str, StringConstraints(max_length=200)]
 Expression = Annotated[_Text, AfterValidator(functools.partial(_readable, size_of))]
 Relation = Annotated[_Text, AfterValidator(functools.partial(_readable, holds))]
 """What must hold between sizes."""
-
-
 Values = Literal["normal", "uniform", "sparse", "large-range", "small-int", "sorted", "custom"]
 Precision = Literal["fp32", "tf32", "fp16"]
 """What a candidate may compute floats with: fp16 and tf32 keep 11 significant bits."""

@@ -24,16 +24,14 @@ def memory_limit(group: Path = _GROUP) -> int:
 
 
 def available_bytes(proc: Path = _PROC, group: Path = _GROUP) -> int | None:
-    """Free memory in bytes; None where the system does not tell.
-
-    File pages of our group can be dropped and do not count as used.
-    """
+    """Free memory in bytes; None where the system does not tell."""
     machine = _number(proc / "meminfo", r"^MemAvailable:\s+(\d+) kB")
     free = [] if machine is None else [1024 * machine]
     for names in _FILES:
         limit, used = (_number(group / name, r"^(\d+)") for name in names)
         if limit is not None and used is not None:  # there is such a group, and a limit ("max")
             statistics = (group / names[1]).with_name("memory.stat")
+            # File pages of our group can be dropped and do not count as used.
             droppable = _number(statistics, r"^(?:total_)?inactive_file (\d+)$") or 0
             free.append(max(0, limit - used + droppable))
     return min(free, default=None)

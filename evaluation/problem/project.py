@@ -4,7 +4,7 @@ The candidate stands in the place of one file, in a copy of the project. That pr
 judge's own checks (`guarantee`): docs/dev/decisions/0025-own-commands.md. Links are copied as links
 and never followed.
 Not covered: how the commands are run (evaluation/command_judge.py); whether the tests are any good
-(evaluation/checkup/own_commands.py looks); owners and extended attributes of files.
+(evaluation/checkup/checkup.py looks); owners and extended attributes of files.
 """
 
 import ast

@@ -56,16 +56,14 @@ def has_own_width(code: str) -> bool:
 
 
 def to_double(code: str) -> str:
-    """`code` with float as double: types, literals with an f, libm calls and limits.
-
-    The largest float stays what it is: inputs that hold it, as "none yet", are not the largest
-    double.
-    """
+    """`code` with float as double: types, literals with an f, libm calls and limits."""
 
     def doubled(match: re.Match[str]) -> str:
         text = match.group()
         if match.lastgroup == "number":
             return text[:-1]
+        # The largest float stays what it is: inputs that hold it, as "none yet", are not the
+        # largest double.
         if match.lastgroup == "largest":
             return f"double({text})"
         return _WORDS.get(text, text) if match.lastgroup == "word" else text

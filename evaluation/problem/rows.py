@@ -52,10 +52,8 @@ def rows_of(problem: Problem) -> list[Rows]:
 
 
 def settled(problem: Problem, outputs: Mapping[str, Array]) -> dict[str, Array]:
-    """Outputs in comparable form: zeros behind the rows that count, rows of any order sorted.
-
-    Fields of structs are arrays of their own.
-    """
+    """Outputs in comparable form: zeros behind the rows that count, rows of any order sorted."""
+    # Fields of structs are arrays of their own.
     outputs = _leaves(problem, outputs)
     arrays = dict(outputs)
     for rows in rows_of(problem):

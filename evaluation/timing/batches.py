@@ -428,10 +428,6 @@ class Readying:
             self._costs = costs
         return replace(self._costs)  # of this candidate nothing was late yet
 
-    def forget(self) -> None:
-        """Measure it anew for the next worker."""
-        self._costs = None
-
     def shrunk(self, bench: Bench, worker: Worker) -> Failure | None:
         """After a candidate was timed: whether a sweep takes much less time now than before it."""
         before = worker.costs.least
@@ -440,8 +436,7 @@ class Readying:
         after = bench.sweep(worker)
         if isinstance(after, Failure) or after >= before / _OFF:
             return None
-        self.was_off = True
-        self.forget()
+        self.was_off, self._costs = True, None  # it is measured anew for the next worker
         if after >= before / _SHRUNK:
             return None
         message = f"a sweep of the cache takes {after:.3g} s, {before:.3g} s before it came"

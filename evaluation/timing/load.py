@@ -82,13 +82,11 @@ def stolen_seconds(cores: Collection[int]) -> float:
 
 
 def _used(cores: Collection[int]) -> tuple[float, float]:
-    """CPU seconds of these cores that were used, and stolen, since the machine's start.
-
-    Of the whole machine where a container numbers its cores in another way.
-    """
+    """CPU seconds of these cores that were used, and stolen, since the machine's start."""
     lines = _STAT.read_text(encoding="ascii").splitlines()
     wanted = {f"cpu{core}" for core in cores}
     busy = taken = 0
+    # Of the whole machine where a container numbers its cores in another way.
     for line in [one for one in lines if one.split()[0] in wanted] or lines[:1]:
         user, nice, system, _, _, interrupts, soft, stolen = map(int, line.split()[1:9])
         busy += user + nice + system + interrupts + soft

@@ -319,16 +319,14 @@ class TimedSeries:
         return singles
 
     def is_spoiled(self, batch: TimedBatch) -> bool:
-        """Whether the last sample, which is this, means nothing: after a pause, if for heat.
-
-        So it does where the host took much of it, unless it would be too slow without that, too:
-        slow code is given up the sooner.
-        """
+        """Whether the last sample, which is this, means nothing: after a pause, if for heat."""
         watch = self.watch
         if watch and watch.take().hot and watch.discarded < _MOST_DISCARDED:
             watch.discarded += 1
             time.sleep(self.method.cooling_seconds)
             return True
+        # So it does where the host took much of it, unless it would be too slow without that, too:
+        # slow code is given up the sooner.
         before, self.stolen = self.stolen, stolen_seconds(self.method.cores)
         stolen = self.stolen - before
         is_robbed = stolen > _ROBBED_SHARE * (batch.seconds + batch.aside)
@@ -357,10 +355,8 @@ def worked_ahead(samples: Sequence[float], singles: Sequence[float], waking: flo
 
 
 def is_uneven(samples: Sequence[float], slack: float) -> bool:
-    """Whether a tenth of the samples (seconds), two at least, takes twice the median or more.
-
-    An excess below `slack` may come from the clock.
-    """
+    """Whether a tenth of the samples (seconds), two at least, takes twice the median or more."""
+    # An excess below `slack` may come from the clock.
     above = max(_TAIL * median(samples), median(samples) + slack)
     slow = sum(sample > above for sample in samples)
     return slow >= max(_LEAST_TAIL, _TAIL_SHARE * len(samples))

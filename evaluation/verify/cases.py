@@ -100,10 +100,9 @@ def plan(problem: Problem, shapes: list[Sizes], seed: int, full: bool) -> list[C
 
 
 def unaligned_shape(problem: Problem, shapes: Sequence[Sizes]) -> Sizes:
-    """The shape whose arrays also come aligned to their elements only.
-
-    One of even extents, if there is any: fast paths are for these, and think rows are aligned, too.
-    """
+    """The shape whose arrays also come aligned to their elements only."""
+    # One of even extents, if there is any: fast paths are for these, and think rows are aligned,
+    # too.
     return _first_of(problem, shapes, ("aligned", "ragged"))
 
 
@@ -319,11 +318,9 @@ def is_meant(problem: Problem, sizes: Sizes) -> bool:
 
 
 def _load(problem: Problem, sizes: Sizes) -> float:
-    """Elements of an input for each term of an output's declared sum; 0 where none is declared.
-
-    Where that is more than at any declared shape, sums have more terms than their tolerance knows,
-    as a sparse row of 500,000 elements has in a matrix of one column.
-    """
+    """Elements of an input for each term of an output's declared sum; 0 where none is declared."""
+    # Where that is more than at any declared shape, sums have more terms than their tolerance
+    # knows, as a sparse row of 500,000 elements has in a matrix of one column.
     rule = problem.tolerance
     if not isinstance(rule, SumRule | ConditionedRule) or not problem.inputs:
         return 0.0

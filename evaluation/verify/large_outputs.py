@@ -27,13 +27,11 @@ _SPREAD = 4.0
 
 
 def sample(size: int, seed: int) -> Array:
-    """Flat indices to look at, ascending: 4,096 at both ends, and secret ones between.
-
-    One of each of 2^19 parts, whose sizes differ by one at most: so none has to be sorted.
-    """
+    """Flat indices to look at, ascending: 4,096 at both ends, and secret ones between."""
     inner = size - 2 * _ENDS
     if inner <= _SAMPLES:
         return np.arange(size)
+    # One of each of 2^19 parts, whose sizes differ by one at most: so none has to be sorted.
     edges = _ENDS + np.arange(_SAMPLES + 1) * inner // _SAMPLES
     drawn = (np.random.default_rng(seed).random(_SAMPLES) * np.diff(edges)).astype(np.int64)
     ends = np.arange(_ENDS)
@@ -114,11 +112,9 @@ class Blocks:
 
 
 def blocks(truth: Sampled, deviation: Array, tolerance: Array | float, seed: int) -> Blocks:
-    """Prepare for an output: how far moved inputs move its sums, and the sampled tolerances.
-
-    What is larger than all that is sampled may be off by the same part of it.
-    """
+    """Prepare for an output: how far moved inputs move its sums, and the sampled tolerances."""
     widest = _SPREAD * float(np.max(tolerance, initial=0.0))
+    # What is larger than all that is sampled may be off by the same part of it.
     largest = float(np.max(np.abs(truth.elements), initial=0.0)) or 1.0
     with np.errstate(invalid="ignore"):
         near = widest * (arrays.BLOCK**0.5 + np.abs(wide(truth.sums)) / largest)

@@ -272,10 +272,8 @@ class References:
     def _of_rows(
         self, arg: Argument, case: Case, head: Array, shape: tuple[int, ...]
     ) -> Array | float:
-        """Tolerance of the rows that count, 0 behind them.
-
-        Moved inputs may have other rows in other places: what they change is not looked at.
-        """
+        """Tolerance of the rows that count, 0 behind them."""
+        # Moved inputs may have other rows in other places: what they change is not looked at.
         near = tolerance(self._problem, arg, case.sizes, head, np.zeros(head.shape))
         if isinstance(near, float):
             return near
@@ -297,11 +295,9 @@ class References:
         return filled
 
     def _condition_runs(self, values: Mapping[str, Array], elements: int) -> int:
-        """How many runs with moved inputs show what rounding does.
-
-        Of few outputs the largest change in two runs can be small by chance.
-        """
+        """How many runs with moved inputs show what rounding does."""
         rounded = [a for name, a in values.items() if is_rounded(a) and not name.endswith(_SUMS)]
+        # Of few outputs the largest change in two runs can be small by chance.
         few = any(array.size < _FEW_OUTPUTS for array in rounded)
         rule = self._problem.tolerance
         if rounded and (rule == "conditioned" or isinstance(rule, ConditionedRule)):

@@ -94,14 +94,12 @@ def _least(of: "np.finfo[np.floating[Any]]") -> float:
 
 
 def _terms(problem: Problem, arg: Argument, sizes: Sizes) -> int:
-    """Terms of a sum whose rounding is allowed; 0 for none.
-
-    In fp64 the reference rounds as the serial code does, and moved inputs hardly change how its
-    sums round. So all elements of the inputs may be terms: that is far below fp32's rounding.
-    """
+    """Terms of a sum whose rounding is allowed; 0 for none."""
     rule = problem.tolerance
     if not isinstance(rule, str) and not isinstance(rule, AbsoluteRule) and rule.terms:
         return size_of(rule.terms, sizes)
+    # In fp64 the reference rounds as the serial code does, and moved inputs hardly change how its
+    # sums round. So all elements of the inputs may be terms: that is far below fp32's rounding.
     double = problem.precision == "fp32" and arg.type in ("float64", "complex128")
     return max(1, sum(given.elements(sizes) for given in problem.inputs)) if double else 0
 
@@ -157,12 +155,10 @@ def _input_eps(problem: Problem, arg: Argument) -> float:
 
 
 def eps_of_sum(problem: Problem, arg: Argument, terms: int) -> float:
-    """Rounding of a sum of `terms` products, relative to its size; tf32 rounds factors only.
-
-    A float16 output is rounded once, when it is stored: its sum is of the declared precision.
-    """
+    """Rounding of a sum of `terms` products, relative to its size; tf32 rounds factors only."""
     if problem.precision == "fp16":
         return HALF * float(terms**0.5)
+    # A float16 output is rounded once, when it is stored: its sum is of the declared precision.
     stored = arg.type == "float16"
     eps = float(np.finfo(np.float32 if stored else arg.dtype).eps)
     return (HALF if problem.precision == "tf32" else 0.0) + eps * float(terms**0.5)

@@ -119,11 +119,9 @@ class Sealing:
         A GPU works on while its process stands still, and outputs are copied from it later: work
         could be put off until the clock has stopped. Therefore the harness publishes a digest of
         each call's outputs before it says that the batch is done, under the batch's key. What is
-        verified must have the same one.
-
-        Not covered: metric "call", where a GPU may write to host memory that the candidate has
-        registered; and who makes the bits that tolerances leave free fit a digest, within the time
-        that is not counted.
+        verified must have the same one. Not covered: metric "call", where a GPU may write to host
+        memory that the candidate has registered; who makes the bits that tolerances leave free fit
+        a digest, within the time that is not counted.
         """
         return arrays.digest(map(self.shared.raw, outputs), key)
 
@@ -138,11 +136,9 @@ def _blocks(place: ArrayPlace) -> int:
 
 
 def _elements(at: Array, values: Array, offset: int) -> Array:
-    """Entries of these elements: the last of those that change twice, as in numpy.
-
-    Elements of more than 64 bits take several.
-    """
+    """Entries of these elements: the last of those that change twice, as in numpy."""
     words = bits(values)
+    # Elements of more than 64 bits take several.
     word, each = words.itemsize, values.itemsize // words.itemsize
     at = (at[:, None] * each + np.arange(each)).reshape(-1)
     at, last = np.unique(at[::-1], return_index=True)

@@ -220,10 +220,8 @@ class Worker:
         return self._spins() if self._standstill.threads > 1 and self._defences.freeze else None
 
     def _spins(self) -> Failure | None:
-        """A failure if its threads go on working although no call is under way.
-
-        Libraries' threads look for work a while before they sleep: a second look is decisive.
-        """
+        """A failure if its threads go on working although no call is under way."""
+        # Libraries' threads look for work a while before they sleep: a second look is decisive.
         for pause, seconds in _LOOKS:
             if pause:
                 self._standstill.idle(pause)

@@ -60,11 +60,7 @@ class Bolt:
     """A connection to one Bolt server."""
 
     def __init__(self, address: Address, *, retry_seconds: float = 15.0) -> None:
-        """Connect and log in; `retry_seconds` bounds the retries of one transaction.
-
-        Raises `BadInput` for an unusable URI, and `StoreError` for a server that is down or
-        refuses.
-        """
+        """Connect and log in; `retry_seconds` bounds the retries of one transaction."""
         self._address = address
         # Any server of a cluster answers reads; bookmarks make it wait for our own writes.
         self._bookmarks = neo4j.GraphDatabase.bookmark_manager()

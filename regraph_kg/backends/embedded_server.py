@@ -134,10 +134,8 @@ def start(folder: Path, password: str) -> tuple[Any, int, Callable[[], int]]:
 
 
 def _add_reader(server: Any, password: str) -> None:
-    """A user whom the server lets read, and nothing else.
-
-    A transaction's access mode binds no client of ArcadeDB.
-    """
+    """A user whom the server lets read, and nothing else."""
+    # A transaction's access mode binds no client of ArcadeDB.
     from jpype import JClass  # type: ignore[import-untyped]  # noqa: PLC0415
 
     java_json = JClass("com.arcadedb.serializer.json.JSONObject")

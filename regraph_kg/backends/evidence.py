@@ -32,6 +32,8 @@ _SOURCE = set(Source.model_fields) - {"learned"}
 _CODE = {"__all__": {"code"}}  # a failure's code, which the (:Failure) nodes hold
 _PROVENANCE = ("model", "licence", "prompt_hash", "created")
 """Properties that a TRANSITION repeats of its trajectory."""
+_TEXTS = {"label": "labels", "reasoning": "reasonings", "detail": "details", "code": "codes"}
+"""A step's texts, and the lists of (:Steps) that hold them."""
 
 
 class Pair(NamedTuple):
@@ -157,16 +159,9 @@ def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]
 
 def steps_node(plan: MergePlan, key: str) -> dict[str, Any]:
     """Properties of the (:Steps) node of a plan's trajectory, whose id is `key`: a list a text."""
-    steps = plan.trajectory.steps
-    return {
-        "id": key,
-        "serial": plan.trajectory.serial,
-        "labels": [step.label for step in steps],
-        "stages": [label.stage for label in plan.labels],
-        "reasonings": [step.reasoning for step in steps],
-        "details": [step.detail for step in steps],
-        "codes": [step.code for step in steps],
-    }
+    steps, stages = plan.trajectory.steps, [label.stage for label in plan.labels]
+    texts = {many: [getattr(step, one) for step in steps] for one, many in _TEXTS.items()}
+    return {"id": key, "serial": plan.trajectory.serial, "stages": stages, **texts}
 
 
 def example(
@@ -209,15 +204,9 @@ def trajectory(
             "source": {name: node[name] for name in _SOURCE}
             | {"learned": evidence.learner is not None},
             "steps": [
-                {
-                    "label": steps["labels"][number - 1],
-                    "technique": evidence.path[number],
-                    "reasoning": steps["reasonings"][number - 1],
-                    "detail": steps["details"][number - 1],
-                    "code": steps["codes"][number - 1],
-                    "measurements": measured,
-                }
-                for number, measured in enumerate(evidence.measurements, 1)
+                {one: steps[many][at] for one, many in _TEXTS.items()}
+                | {"technique": evidence.path[at + 1], "measurements": measured}
+                for at, measured in enumerate(evidence.measurements)
             ],
             "failures": tuple(
                 failure.model_copy(update={"code": codes.get(f"{node['id']}/{failure.key}", "")})

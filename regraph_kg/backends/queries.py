@@ -32,10 +32,7 @@ def statements(name: str, engine: Engine) -> tuple[str, ...]:
 
 
 def write_pack(folder: Path) -> tuple[Path, Path]:
-    """Write queries and style into a folder, made if absent; return their paths.
-
-    The bytes depend on nothing but the queries.
-    """
+    """Write queries and style into a folder, made if absent; return their paths."""
     browser = files(cypher) / "browser"
     saved = {
         entry.name: entry.read_text(encoding="utf-8")

@@ -82,15 +82,13 @@ def _merge_rebuilt(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
 
 
 def _rounds(plans: Sequence[MergePlan]) -> Iterator[list[Arrival]]:
-    """The trajectories of a batch, sorted by id, no id and no ref twice in a round.
-
-    So a copy, or other content under the same ref, finds the first one in the graph.
-    """
+    """The trajectories of a batch, sorted by id, no id and no ref twice in a round."""
     rest = list(plans)
     while rest:
         batch: dict[str, Arrival] = {}
         refs: set[str] = set()
         later: list[MergePlan] = []
+        # So a copy, or other content under the same ref, finds the first one in the graph.
         for plan in rest:
             key, ref = plan.trajectory.id, plan.trajectory.ref
             if key in batch or ref in refs:

@@ -162,12 +162,10 @@ class StepRecord(Frozen):
 
     @property
     def tried(self) -> bool:
-        """Whether the asked technique was tried; else nothing is learned.
-
-        Unchanged code is no try of a technique; as a free choice it is a failure.
-        """
+        """Whether the asked technique was tried; else nothing is learned."""
         if self.fell:
             return False
+        # Unchanged code is no try of a technique; as a free choice it is a failure.
         if self.outcome is Outcome.UNCHANGED:
             return self.technique is None
         return self.outcome is not None

@@ -98,12 +98,10 @@ def spelling(label: str) -> str:
 
 
 def technique_id(target: Target, label: str) -> str:
-    """The id that a technique named `label` gets: a function of its `spelling` alone.
-
-    A hash is appended where the spelling does not make a slug, or would make the start's.
-    """
+    """The id that a technique named `label` gets: a function of its `spelling` alone."""
     words = spelling(label)
     slug = "-".join(re.findall(r"[a-z0-9]+", words))[:_SLUG].rstrip("-")
+    # A hash is appended where the spelling does not make a slug, or would make the start's.
     if not slug or slug == "start" or slug.replace("-", " ") != words:
         slug = f"{slug or 'technique'}-{hashlib.sha256(words.encode()).hexdigest()[:8]}"
     return f"{target}/{slug}"

@@ -66,10 +66,8 @@ def ordinary(text: str) -> str:
 
 
 def without_thought(text: str) -> str:
-    """An answer without the thought before it, which some servers leave in the text.
-
-    By the marks of reasoning models and of gpt-oss (harmony); "" where it never ends.
-    """
+    """An answer without the thought before it, which some servers leave in the text."""
+    # By the marks of reasoning models and of gpt-oss (harmony); "" where it never ends.
     rest = _THOUGHT_ENDS.sub("", text, count=1)
     return "" if _THOUGHT_BEGINS.match(rest) else _END_MARKS.sub("", rest)
 

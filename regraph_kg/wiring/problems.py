@@ -50,7 +50,7 @@ def check_problem(
     """
     problem = find_problem(settings, name)
     if isinstance(problem, ProjectProblem):
-        from regraph_kg.evaluation.checkup.own_commands import check_project  # noqa: PLC0415
+        from regraph_kg.evaluation.checkup.checkup import check_project  # noqa: PLC0415
 
         look = partial(check_project, problem, tell)
         return checked_once(settings.cache_dir, problem, look, keep_errors=False)

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from regraph_kg.evaluation import evaluate, machine
-from regraph_kg.evaluation.compile.device_pointers import for_device_pointers
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.evaluation import WHOLE
 from regraph_kg.evaluation.gpu.device import Cores
+from regraph_kg.evaluation.measure import for_device_pointers
 from regraph_kg.evaluation.problem.problem import Array, Problem, load_problem
 from regraph_kg.evaluation.rules import Defences
 from regraph_kg.evaluation.slots import Slots

@@ -43,7 +43,7 @@ def known_by(readying: Readying, *seconds: float) -> Any:
 def test_the_first_measurement_must_be_confirmed_by_another() -> None:
     readying = Readying()
     assert readying.costs(on(CALM, CALM * 1.05), gpu()).sweep == CALM * 1.05
-    readying.forget()
+    readying._costs = None
     assert readying.costs(on(CALM), gpu()).sweep == CALM, "the least is known by now"
 
 
@@ -54,7 +54,7 @@ def test_what_others_disturbed_is_measured_again() -> None:
 def test_a_device_that_is_never_calm_is_measured_four_times() -> None:
     readying = Readying()
     known_by(readying, CALM, CALM)
-    readying.forget()
+    readying._costs = None
     assert readying.costs(on(*[DISTURBED] * 4), gpu()).sweep == DISTURBED
 
 
