@@ -319,9 +319,8 @@ def report_of(machine: Machine, evaluation: Evaluation, facts: Mapping[str, str]
 
 def _passed(problem: Problem, result: _Kept | Failure) -> _Kept:
     if isinstance(result, Failure):
-        raise BadInput(
-            f"problem {problem.name}: code to be timed does not pass: {result.diagnosis}"
-        )
+        text = f"problem {problem.name}: code to be timed does not pass: {result.diagnosis}"
+        raise BadInput(text)
     return result
 
 

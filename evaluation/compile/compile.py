@@ -270,10 +270,8 @@ class Compiler:
 
     def _too_large(self) -> Failure:
         limit = self._limits.object_bytes / 2**20
-        return Failure(
-            Outcome.COMPILE_FAILED,
-            f"the compiled object is larger than {limit:.0f} MiB: compute tables at run time",
-        )
+        text = f"the compiled object is larger than {limit:.0f} MiB: compute tables at run time"
+        return Failure(Outcome.COMPILE_FAILED, text)
 
     def _require_machine(self, job: Compilation, result: Ran, directory: Path) -> None:
         """Raise where the disk is full or the toolkit unfit."""

@@ -123,9 +123,8 @@ def _launch(orders: dict[str, Any], seconds: float, part: slice) -> Ran:
     if code is None:
         return Ran(commands[-1], None, words, (), cut=size > end - start)
     if not content and code != -signal.SIGKILL:
-        raise ToolError(
-            f"compiler: its sandbox failed: {plain(words).strip()[-200:]}; see regraph doctor"
-        )
+        text = f"compiler: its sandbox failed: {plain(words).strip()[-200:]}; see regraph doctor"
+        raise ToolError(text)
     outcome: dict[str, Any] = {"held": [], "code": code, "index": 0, "seconds": 0.0}
     if content:
         outcome = marshal.loads(content)

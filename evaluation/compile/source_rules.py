@@ -33,9 +33,8 @@ def rejected(code: str) -> Failure | None:
         path = operand[1:].lstrip()
         names_header = operand.startswith(("<", '"')) and directive[1] != "embed"
         if not names_header or path.startswith("/") or ".." in path:
-            return Failure(
-                Outcome.REJECTED_SOURCE, f"not allowed: {line.strip()[:200]} (reaches for files)"
-            )
+            message = f"not allowed: {line.strip()[:200]} (reaches for files)"
+            return Failure(Outcome.REJECTED_SOURCE, message)
     # literals are joined as the compiler joins neighbours, escapes resolved
     joined = "".join(re.findall(r'"((?:\\.|[^"\\\n])*+)"?', text)).encode("latin-1", "replace")
     strings = codecs.decode(joined, "unicode_escape", "replace")

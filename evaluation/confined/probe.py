@@ -53,10 +53,8 @@ def tried(name: str) -> tuple[bool, str]:
 
 def _seccomp(libc: ctypes.CDLL) -> str:
     filters.drop_privileges(libc)
-    _require(
-        seccomp.confine(libc, "python"),
-        "the kernel takes no filter: candidates can start processes, change and remove files",
-    )
+    text = "the kernel takes no filter: candidates can start processes, change and remove files"
+    _require(seccomp.confine(libc, "python"), text)
     listed = len(FLAVOURS["openmp"])
     _refused("fork", os.fork)
     _refused("a socket", socket.socket, errno.ENOSYS)
@@ -84,10 +82,8 @@ def _landlock(libc: ctypes.CDLL) -> str:
 def _own_root(libc: ctypes.CDLL) -> str:
     if not files.hide_others(libc, files.openable(cuda=False), (os.getuid(), os.getgid())):
         why = os.strerror(ctypes.get_errno())
-        _require(
-            landlock.abi(libc) >= 1,
-            f"none to be had ({why}), nor landlock: {_WITHOUT_LANDLOCK[False]}",
-        )
+        text = f"none to be had ({why}), nor landlock: {_WITHOUT_LANDLOCK[False]}"
+        _require(landlock.abi(libc) >= 1, text)
         return f"none to be had ({why}): a file's name, size and times can be seen, not its content"
     _require(not os.path.exists(__file__), "other files are still there")
     _refused("making a file", lambda: os.mkdir("/made"))

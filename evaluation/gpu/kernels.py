@@ -72,9 +72,8 @@ def find_cupti(cuda: Cuda) -> tuple[Path, Path]:
     library = next((file for root in roots for file in libraries(root, "cupti")), None)
     if include and library:
         return include, library
-    raise ToolError(
-        f"CUPTI: not found beside the CUDA toolkit; install its CUPTI part, or {INSTALL_TOOLKIT}"
-    )
+    text = f"CUPTI: not found beside the CUDA toolkit; install its CUPTI part, or {INSTALL_TOOLKIT}"
+    raise ToolError(text)
 
 
 def profiler(compiler: Compiler, cuda: Cuda) -> Path:
@@ -95,9 +94,8 @@ def unfinished(times: KernelTimes) -> Failure | None:
     """Failure of a right call without a finished kernel on record."""
     if times.launches:
         return None
-    return Failure(
-        Outcome.SUSPICIOUS, "one call, profiled, shows no kernel that had finished when it returned"
-    )
+    text = "one call, profiled, shows no kernel that had finished when it returned"
+    return Failure(Outcome.SUSPICIOUS, text)
 
 
 def parsed(text: str) -> KernelTimes | None:

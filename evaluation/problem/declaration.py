@@ -216,9 +216,8 @@ class SizesTable(Table):
     def _same_names(self) -> Self:
         for index, sizes in enumerate(self.check):
             if set(sizes) != set(self.time):
-                raise ValueError(
-                    f"check[{index}] names {sorted(sizes)} but time names {sorted(self.time)}"
-                )
+                text = f"check[{index}] names {sorted(sizes)} but time names {sorted(self.time)}"
+                raise ValueError(text)
             self._require(f"check[{index}]", sizes)
         self._require("time", self.time)
         return self

@@ -56,9 +56,8 @@ class Home(Declared):
     def _ordered(self) -> Self:
         start, end = self.definition
         if not (self.declare_at <= start < end and start < self.replace[0] <= self.replace[1]):
-            raise ValueError(
-                "declare_at, definition and replace must follow each other in the file"
-            )
+            text = "declare_at, definition and replace must follow each other in the file"
+            raise ValueError(text)
         return self
 
     def path(self, folder: Path) -> Path:

@@ -263,9 +263,8 @@ def _check_rows(problem: Problem, arg: Argument) -> None:
     if arg.count:
         counter = outputs.get(arg.count)
         if not counter or counter.role != "out" or counter.shape != ("1",):
-            raise ValueError(
-                f'args.{arg.name}: count {arg.count!r} is no output, role "out", shape ["1"]'
-            )
+            text = f'args.{arg.name}: count {arg.count!r} is no output, role "out", shape ["1"]'
+            raise ValueError(text)
         if not is_whole(counter.type) or counter.count or counter.order:
             raise ValueError(f"args.{arg.name}: count {arg.count!r} is no integer of its own")
     if arg.order and arg.order != "any":
@@ -301,9 +300,8 @@ def load_problem(folder: Path) -> AnyProblem:
         raise BadInput(f"{path}: not TOML: {str(error)[:200]}; see regraph docs problems") from None
     for reserved in ("serial_code", *_OPTIONAL_FILES):
         if reserved in content:
-            raise BadInput(
-                f"{path}: {reserved}: not a field; the code lies in serial.cpp beside it"
-            )
+            message = f"{path}: {reserved}: not a field; the code lies in serial.cpp beside it"
+            raise BadInput(message)
     try:
         if "commands" in content:
             return ProjectProblem.model_validate(project_fields(path, content))

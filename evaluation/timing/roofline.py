@@ -348,9 +348,8 @@ def measure_peaks(cache: Path, target: Target, gpu: Gpu | None = None) -> Peaks:
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic.write(path, merged.model_dump_json(indent=1) + "\n")
     except OSError as error:
-        raise ToolError(
-            f"{path}: {error.strerror}; make room, remove it or set REGRAPH_CACHE_DIR"
-        ) from None
+        message = f"{path}: {error.strerror}; make room, remove it or set REGRAPH_CACHE_DIR"
+        raise ToolError(message) from None
     return merged
 
 

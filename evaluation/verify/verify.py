@@ -261,10 +261,8 @@ def _verdict(runs: list[dict[str, Array]], wrongs: list[str | None], where: str)
     if not message:
         return None
     if _differ(runs[0::2]) or _differ(runs[1::2]):
-        return Failure(
-            Outcome.NONDETERMINISTIC,
-            f"{where}: runs on the same input differ (a data race?); one of them: {message}",
-        )
+        told = f"{where}: runs on the same input differ (a data race?); one of them: {message}"
+        return Failure(Outcome.NONDETERMINISTIC, told)
     if _differ(runs) and "never written" not in message:
         message += (
             "; it depends on what the output, or memory beside an array, held before: initialise it"

@@ -101,9 +101,8 @@ def _start(folder: Path, idle_seconds: float) -> None:
     try:
         private.make_folder(folder)
     except OSError as error:
-        raise StoreError(
-            f"embedded store: cannot create {folder} ({error.strerror}); set REGRAPH_DATA_DIR"
-        ) from None
+        message = f"embedded store: cannot create {folder} ({error.strerror}); set REGRAPH_DATA_DIR"
+        raise StoreError(message) from None
     command = [sys.executable, "-P", "-m", "regraph_kg.backends.embedded_server"]
     launched = subprocess.run(
         [*command, str(folder.resolve()), str(idle_seconds)],
