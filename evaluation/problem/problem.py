@@ -151,6 +151,7 @@ class Problem(Declared):
         return None
 
     def is_full(self, sizes: Sizes) -> bool:
+        """Whether no array is empty at `sizes`."""
         return all(arg.elements(sizes) for arg in self.arrays)
 
     @property
@@ -190,9 +191,11 @@ class Problem(Declared):
         return tuple(arg for arg in self.args if arg.is_array and arg.role in ("in", "inout"))
 
     def elements(self, sizes: Sizes) -> int:
+        """Elements of all arrays at `sizes`."""
         return sum(arg.elements(sizes) for arg in self.arrays)
 
     def nbytes(self, sizes: Sizes) -> int:
+        """Bytes of all arrays at `sizes`."""
         return sum(arg.dtype.itemsize * arg.elements(sizes) for arg in self.arrays)
 
     def memory_bytes(self) -> int:

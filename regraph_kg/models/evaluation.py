@@ -250,10 +250,12 @@ class EvalReport(Frozen):
 
     @property
     def sure_speedup(self) -> float | None:
-        """The speedup that may be compared, shown as best, averaged; None where none is known."""
+        """The speedup that may be compared, shown as best, averaged; None where none is known.
+
+        A glance and an unstable timing are worth the surely reached end of their interval.
+        """
         if not self.is_known or self.speedup_interval is None:
             return None
-        # A glance and an unstable timing are worth the surely reached end of their interval.
         sure = self.passed and self.grade != "glance"
         return self.speedup if sure else self.speedup_interval.low
 
