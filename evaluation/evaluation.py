@@ -9,7 +9,6 @@ from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.timing.estimate import TimeEstimate, level, ratio
 from regraph_kg.evaluation.timing.timing import MeasuredSeries
-from regraph_kg.evaluation.verify.verify import ReportFlag
 from regraph_kg.evaluation.worker.spawn import Program
 from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Candidate, Grade, Outcome, Rivalry
@@ -122,7 +121,7 @@ class Evaluation:
     grade: Grade  # what is asked for
     incumbent: float | None = None
     program: Program | None = None
-    flags: frozenset[ReportFlag] = frozenset()
+    differs: bool = False  # whether right outputs differ from run to run
     times: Times | None = None
     failure: Failure | None = None
     ended_at_glance: bool = False  # the glance told enough: what comes after it was left out
@@ -158,7 +157,7 @@ class Evaluation:
     def facts(self) -> dict[str, str]:
         """Facts of its report besides the machine's."""
         energy = {} if self.joules is None else {"joules": f"{self.joules:.3f}"}
-        flagged = {"flagged": ", ".join(sorted(self.flags))} if self.flags else {}
+        flagged = {"flagged": "nondeterministic within tolerance"} if self.differs else {}
         if self.failure or self.times is None:
             return energy
         return energy | self.times.facts() | dict(self.profile) | flagged

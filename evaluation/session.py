@@ -175,10 +175,10 @@ class Session:
     def verify(self, slot: Slot, evaluation: Evaluation) -> Evaluation:
         """Load a candidate, and check it at the check shapes."""
         cases = self._cases(full=evaluation.grade == "full")
-        flags = slot.worker.start or slot.verification.examine(slot.worker, cases)
-        if isinstance(flags, Failure):
-            return evaluation.failed(flags)
-        return replace(evaluation, flags=flags)
+        differs = slot.worker.start or slot.verification.examine(slot.worker, cases)
+        if isinstance(differs, Failure):
+            return evaluation.failed(differs)
+        return replace(evaluation, differs=differs)
 
     def renew_baseline(self, evaluation: Evaluation) -> Evaluation:
         """Replace a worker of the baseline before a candidate's series: machines drift."""
@@ -365,11 +365,9 @@ class Session:
     def _time_worker(
         self, slot: Slot, evaluation: Evaluation, audit: bool
     ) -> MeasuredSeries | Failure:
-        """Time a loaded candidate, end it, then verify the outputs of its timed calls.
-
-        A series that was glanced at goes on. `audit`: verify also one call whose inputs nobody has
-        had.
-        """
+        """Time a loaded candidate, end it, then verify the outputs of its timed calls."""
+        # A series that was glanced at goes on. `audit`: verify also one call whose inputs nobody
+        # has had.
         method, series, failure = self._timing(slot), slot.series, None
         if series is None:
             series = TimedSeries(slot.worker, slot.bench, self.call_seconds, method)

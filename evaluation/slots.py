@@ -119,11 +119,6 @@ class Slot:
     serves: Program  # what the worker was started for
     series: TimedSeries | None = None  # timed calls that were glanced at
 
-    @property
-    def is_settling(self) -> bool:
-        """Whether a device context is being made here."""
-        return not (self.worker.is_ready or self.worker.is_gone)
-
     def dismiss(self) -> None:
         """End the worker after its last call, and free its arrays: the witnesses are copies."""
         self.worker.end()
@@ -207,7 +202,7 @@ class Slots:
         if not program.cuda:
             return
         count = _SPARES if self._slot_bytes < _LARGE_BYTES else _FEW_SPARES
-        while sum(self._is_spare(slot, program) for slot in self._spares) < count:
+        while sum(slot.serves.harness == program.harness for slot in self._spares) < count:
             if leaving() > _LEAVING:
                 return  # the rest is being taken down
             self._spares.append(self.started(program))
@@ -243,7 +238,7 @@ class Slots:
     def settle(self) -> None:
         """Wait until no device context is being made or taken down."""
         deadline = time.monotonic() + SETTLE_SECONDS
-        while any(slot.is_settling for slot in self._spares):
+        while not all(slot.worker.is_ready or slot.worker.is_gone for slot in self._spares):
             if time.monotonic() > deadline:
                 raise ToolError("GPU: a device context is not made in time")
             time.sleep(_POLL_SECONDS)
@@ -256,7 +251,7 @@ class Slots:
         for slot in [slot for slot in self._spares if slot.worker.is_gone]:
             self._spares.remove(slot)
             slot.end()
-        spares = [slot for slot in self._spares if self._is_spare(slot, program)]
+        spares = [slot for slot in self._spares if slot.serves.harness == program.harness]
         spare = max(spares, key=lambda slot: slot.worker.is_ready, default=None)
         if spare:
             self._spares.remove(spare)
@@ -271,7 +266,3 @@ class Slots:
         self.cool_down()
         self.settle()
         return self._ready(program)
-
-    @staticmethod
-    def _is_spare(slot: Slot, program: Program) -> bool:
-        return slot.serves.harness == program.harness

@@ -118,10 +118,8 @@ class Teams:
     def held_up(
         self, program: Program, cases: Sequence[Case], further: Iterable[Case], grade: Grade
     ) -> Failure | None:
-        """The first wrong output or crash of a build whose threads are held up at random.
-
-        `cases` are those of a verification, `further` ones are beyond them.
-        """
+        """The first wrong output or crash of a build whose threads are held up at random."""
+        # `cases` are those of a verification, `further` ones are beyond them.
         further = list(further)
         often, large = self._often(cases, further), self._large(further, grade)
         teams = [(3, 3), (5, 5), (4, 2), (1, 1)]  # what OpenMP is set to, and what it gives
@@ -162,10 +160,7 @@ class Teams:
         seconds: float,
         spare: float,
     ) -> Failure | None:
-        """Run each case again and again for so many seconds, once at least; slow ones seldom.
-
-        A call of a large one may take `spare` seconds.
-        """
+        """Run each case again and again for so many seconds, once at least; slow ones seldom."""
         asked, given = team
         where = Surroundings(thread_limit=given if given < asked else None)
         counts = [1] * len(cases)
@@ -179,6 +174,7 @@ class Teams:
                     if failure or not counts[index]:
                         continue
                     is_large = self._elements(case) > _MODERATE_ELEMENTS
+                    # A call of a large one may take `spare` seconds.
                     check.times.call = spare if is_large else CALL_SECONDS
                     failure = check.together(worker, case, poison, counts[index])
                     each = (time.monotonic() - start) / counts[index]

@@ -31,7 +31,7 @@ from regraph_kg.evaluation.problem.rewrite import with_long_sums
 from regraph_kg.evaluation.problem.types import is_inexact, is_rounded, parts, wide
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.verify.cases import check_shapes
-from regraph_kg.evaluation.verify.large_outputs import KeptOutput
+from regraph_kg.evaluation.verify.large_outputs import KeptOutput, keeper
 from regraph_kg.evaluation.verify.outputs import ExpectedOutput, fault, mismatch, paired
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.verify.tolerance import tolerance
@@ -148,7 +148,7 @@ def calibrate(
 def look_at(result: Calibration, trials: Trials, case: Case, orders: Sequence[Runner]) -> None:
     """Take the errors of honest variants in one case into the largest."""
     problem, references = trials.problem, trials.references
-    truths, keep = references.truths(case), references.keeper(case)
+    truths, keep = references.truths(case), keeper(problem, case.sizes, case.seed)
     serial = trials.orders[0]
     unit = problem.model_copy(update={"tolerance": ConditionedRule(rule="conditioned", terms="1")})
     for order in orders:

@@ -76,7 +76,9 @@ def checked_once(
 
     Without `keep_errors`, findings with an error are not kept: it may be mended elsewhere.
     """
-    entry = cache / _FOLDER / f"{_key(problem)}.json"
+    machine = (find_gcc().version, *HOST_FLAGS, openmp_device(), CHECKER)
+    key = hashlib.sha256(repr((problem.model_dump_json(), machine)).encode()).hexdigest()
+    entry = cache / _FOLDER / f"{key}.json"
     with contextlib.suppress(OSError, ValidationError):
         return Checkup(problem.name, _FINDINGS.validate_json(entry.read_bytes()), None)
     start = time.perf_counter()
@@ -86,8 +88,3 @@ def checked_once(
             entry.parent.mkdir(parents=True, exist_ok=True)
             atomic.write(entry, _FINDINGS.dump_json(findings))
     return Checkup(problem.name, findings, time.perf_counter() - start)
-
-
-def _key(problem: AnyProblem) -> str:
-    machine = (find_gcc().version, *HOST_FLAGS, openmp_device(), CHECKER)
-    return hashlib.sha256(repr((problem.model_dump_json(), machine)).encode()).hexdigest()

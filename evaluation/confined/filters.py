@@ -48,13 +48,11 @@ def drop_privileges(libc: ctypes.CDLL) -> None:
 
 
 def install(libc: ctypes.CDLL, program: "Callable[[int], bytes]") -> bool:
-    """Hold this process's threads, and all they start, to a filter; whether the kernel does.
-
-    `program` makes it for a column of the tables of system calls.
-    """
+    """Hold this process's threads, and all they start, to a filter; whether the kernel does."""
     machine = architecture()
     if machine is None:
         return False
+    # `program` makes it for a column of the tables of system calls.
     code = program(machine)
     buffer = ctypes.create_string_buffer(code)
     filter_ = struct.pack("@HP", len(code) // 8, ctypes.addressof(buffer))

@@ -35,10 +35,7 @@ class Kernel(NamedTuple):
 
 
 class KernelTimes(BaseModel):
-    """The record of profile.cpp: the device's work in one call.
-
-    Durations that overlap are counted once; bytes are summed.
-    """
+    """The record of profile.cpp: the device's work in one call; bytes are summed."""
 
     model_config = ConfigDict(frozen=True)
 

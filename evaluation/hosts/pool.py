@@ -97,10 +97,7 @@ class JudgeProcess:
         self._starter = ThreadPoolExecutor(1, "judge process")
 
     def ask(self, call: Callable[..., T], *args: object, seconds: float | None = None) -> T:
-        """`call(*args)` in the process.
-
-        Raises `JudgeLost` where the process dies, or does not answer within `seconds`.
-        """
+        """`call(*args)` in the process. Raises `JudgeLost` where that dies, or is silent long."""
         asked = None
         try:
             if self._executor is None:
@@ -285,10 +282,7 @@ class JudgePool:
         return early
 
     def _take(self, target: Target, failed: Sequence[str]) -> Seat:
-        """A free seat, once there is one; at a judge that failed on it only where all have.
-
-        Raises `ToolError` where no judge has the target, or after the end.
-        """
+        """A free seat, once there is one; at a judge that failed on it only where all have."""
         seats = [seat for seat in self._seats if target in seat.targets]
         if not seats:
             raise ToolError(f"judges: no device for target {target}")

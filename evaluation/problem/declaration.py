@@ -60,10 +60,7 @@ _COMPARISONS: Mapping[type[ast.cmpop], Callable[[int, int], bool]] = {
 
 
 def size_of(expression: str, sizes: Sizes) -> int:
-    """Value of an integer expression over size names: + - * // % and parentheses, nothing else.
-
-    Raises `ValueError` with the offending part.
-    """
+    """Value of an integer expression over size names. Raises `ValueError` with the wrong part."""
     try:
         return _value(_tree(expression), sizes)
     except (ZeroDivisionError, RecursionError) as error:
@@ -71,10 +68,7 @@ def size_of(expression: str, sizes: Sizes) -> int:
 
 
 def holds(relation: str, sizes: Sizes) -> bool:
-    """Whether a relation between integer expressions, "k <= n" or "1 <= k < n", is true.
-
-    Raises `ValueError` with the offending part.
-    """
+    """Whether a relation of expressions, "k <= n" or "1 <= k < n", is true. Raises `ValueError`."""
     body = _tree(relation)
     if not isinstance(body, ast.Compare) or {type(op) for op in body.ops} - set(_COMPARISONS):
         raise ValueError(f'{relation!r} is no relation: write one like "k <= n"')

@@ -252,12 +252,8 @@ class Problem(Declared):
 
     def __str__(self) -> str:
         shape, megabytes = shape_text(self.sizes.time), self.nbytes(self.sizes.time) / 1e6
-        lines = (
-            f"{self.name}: {self.signature()}",
-            f"timed at {shape}, {megabytes:.3g} MB of arrays, by {self.metric}, {self.precision}",
-            self.serial_code,
-        )
-        return "\n".join(lines)
+        timed = f"timed at {shape}, {megabytes:.3g} MB of arrays, by {self.metric}"
+        return f"{self.name}: {self.signature()}\n{timed}, {self.precision}\n{self.serial_code}"
 
 
 def _check_rows(problem: Problem, arg: Argument) -> None:

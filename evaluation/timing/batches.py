@@ -100,10 +100,7 @@ class Witness:
 
 
 class Bench:
-    """Draws the timed calls of one worker; keeps the outputs to verify.
-
-    `seed` is this worker's own.
-    """
+    """Draws the timed calls of one worker, by a seed of its own; keeps the outputs to verify."""
 
     def __init__(
         self,
@@ -325,10 +322,7 @@ class Bench:
         return {arg.name: self._calls[at].places[arg.name] for arg in self._shared.problem.inputs}
 
     def _write(self, worker: Worker, at: int, content: TimedInputs) -> list[ArrayPlace]:
-        """Write a content, or only what differs where the version before lies there.
-
-        Arrays that are to be copied to a device.
-        """
+        """Write a content, or what differs from the version there: arrays to copy to a device."""
         inputs, previous = self._inputs(at), self._holds[at]
         self._holds[at] = content
         is_step = previous is not None and content == previous.next and not self._refilled

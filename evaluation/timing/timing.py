@@ -114,10 +114,7 @@ class MeasuredSeries:
 def measure(
     worker: Worker, bench: Bench, rule: StopRule, call_seconds: float, method: TimingOptions
 ) -> MeasuredSeries | Failure:
-    """Time calls until `rule` is content; a call may take `call_seconds`.
-
-    Raises `ToolError` where the GPU is lost meanwhile.
-    """
+    """Time calls until `rule` is content; a call may take `call_seconds`. Raises `ToolError`."""
     series = TimedSeries(worker, bench, call_seconds, method)
     failure = series.begin() or series.run(rule, method.warm_up)
     measured = failure or series.end()

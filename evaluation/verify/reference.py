@@ -118,10 +118,6 @@ class References:
             return partial(self._contents.write, TimedInputs(case.seed, case.version))
         return partial(put, self.given(case))
 
-    def keeper(self, case: Case) -> Callable[[str, Array], large_outputs.KeptOutput]:
-        """A function that copies the elements of a candidate's outputs that a case compares."""
-        return large_outputs.keeper(self._problem, case.sizes, case.seed)
-
     def truths(self, case: Case) -> Mapping[str, ExpectedOutput]:
         """Expected outputs by argument name. Raises `BadInput` where the reference fails."""
         truths = self._truths.pop(case.key, None) or self._drawn(case)
@@ -223,10 +219,7 @@ class References:
         seconds: float,
         others: Mapping[str, list[Array]],
     ) -> dict[str, Array]:
-        """The largest changes of `values` where inputs move; a run takes so many seconds.
-
-        What integers become then joins `others`, of those that are in there.
-        """
+        """The largest changes of `values` where inputs move; a run takes so many seconds."""
         elements = sum(arg.elements(case.sizes) for arg in self._problem.inputs)
         runs = self._condition_runs(values, elements)
         # they take as long as the first: said before them, not after minutes
@@ -247,6 +240,7 @@ class References:
                 with np.errstate(invalid="ignore"):
                     change = np.abs(wide(array) - values[name])
                 np.fmax(largest[name], change, out=largest[name])
+            # What integers become then joins `others`, of those that are in there.
             for name, seen in others.items():
                 known = (values[name], *seen)
                 if not any(np.array_equal(moved_values[name], each) for each in known):

@@ -116,11 +116,9 @@ def unrounded(problem: Problem, arg: Argument, truth: Array) -> Array | float:
 def exact_sum(
     problem: Problem, arg: Argument, sizes: Sizes, variant: int, truth: Array
 ) -> Array | float | None:
-    """Tolerance of a float sum that no order of adding rounds: 0; None of one that may round.
-
-    Every float input must be drawn as small integers, the truth be whole and sums stay far below
-    2^24 (fp16: 2^11).
-    """
+    """Tolerance of a float sum that no order of adding rounds: 0; None of one that may round."""
+    # Every float input must be drawn as small integers, the truth be whole and sums stay far below
+    # 2^24 (fp16: 2^11).
     rule = problem.tolerance
     floats = [argument.name for argument in problem.inputs if argument.is_inexact]
     records = any(argument.fields for argument in problem.inputs)

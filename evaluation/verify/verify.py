@@ -13,7 +13,6 @@ output is compared and explained (outputs.py).
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -28,9 +27,6 @@ from regraph_kg.evaluation.worker.handshake import Elapsed
 from regraph_kg.evaluation.worker.shared_memory import POISON, Call, SharedMemory
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
-
-ReportFlag = Literal["nondeterministic within tolerance"]
-"""What is worth knowing of a candidate that is right."""
 
 POISONS = (POISON, 0x5A)  # NaN or -1; and a finite number
 _REPEATS = 5
@@ -72,10 +68,10 @@ class Verification:
     times: CallTimes
     share: float = 1.0  # share of each tolerance that outputs may use up
 
-    def examine(self, worker: Worker, cases: list[Case]) -> Failure | frozenset[ReportFlag]:
-        """Run every case; the first failure ends it. Flags of a candidate that is right."""
+    def examine(self, worker: Worker, cases: list[Case]) -> Failure | bool:
+        """Run every case: the first failure, else whether right outputs differ from run to run."""
         outputs: dict[tuple[object, ...], Mapping[str, Array]] = {}
-        flags: frozenset[ReportFlag] = frozenset()
+        differs = False
         for index, case in enumerate(cases):
             if case.version and not self.defences.small_changes:
                 continue
@@ -85,9 +81,9 @@ class Verification:
             if isinstance(result, Failure):
                 return result
             outputs[case.key], more = result
-            flags |= more
+            differs |= more
         failure = self._insensitive(cases, outputs) if self.defences.sensitivity else None
-        return failure or flags
+        return failure or differs
 
     def each(
         self, worker: Worker, cases: Sequence[Case], runs: Callable[[Case], int]
@@ -147,8 +143,8 @@ class Verification:
 
     def _check_case(
         self, worker: Worker, case: Case, runs: int
-    ) -> Failure | tuple[dict[str, Array], frozenset[ReportFlag]]:
-        """Outputs of the first run of a case that is right, and what is worth knowing of it."""
+    ) -> Failure | tuple[dict[str, Array], bool]:
+        """Outputs of the first run of a case that is right, and whether those of others differ."""
         call, truths = self._call(case), self.references.truths(case)
         inputs, where = self._given(case)
         past: list[dict[str, Array]] = []
@@ -164,12 +160,12 @@ class Verification:
             past.append(outputs)
         failure = _verdict(past, wrongs, where)
         if failure or not (self.defences.comparison and _differ(past)):
-            return failure or (past[0], frozenset())
+            return failure or (past[0], False)
         steady = [outputs | paired(self.problem, outputs, truths) for outputs in past]
         unsteady = _unsteady(steady, truths)
         if unsteady:
             return Failure(Outcome.NONDETERMINISTIC, f"{where}: {unsteady}")
-        return past[0], frozenset(["nondeterministic within tolerance"])
+        return past[0], True
 
     def _prepare(self, call: Call, inputs: Mapping[str, Array], poison: int) -> None:
         for arg in self.problem.arrays:

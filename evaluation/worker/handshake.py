@@ -72,10 +72,7 @@ class Stopwatch:
     def give(
         self, control: Control, number: int, expected: int, key: tuple[int, int] = (0, 0)
     ) -> tuple[float, Array]:
-        """Give command `number` and the key to its inputs.
-
-        Seconds until it was done, or until patience ended; its steps.
-        """
+        """Give command `number` and the key to its inputs: seconds until it ended; its steps."""
         calls = control.count if control.operation in _STEPPING else 0
         most = 2 * calls + bool(calls)
         stamps, control.steps = np.zeros(most + 1, np.uint64), 0

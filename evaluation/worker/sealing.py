@@ -77,10 +77,7 @@ class Sealing:
     def changed(
         self, changes: Mapping[str, tuple[Array, Array]], places: Mapping[str, ArrayPlace]
     ) -> bool:
-        """The next call has the arrays of before but for these elements; False: no room for them.
-
-        Elements are flat indices and values.
-        """
+        """The next call has what was before but for elements (indices, values); False: no room."""
         parts = [
             _elements(at, values, self.shared.offset(places[name]))
             for name, (at, values) in changes.items()
@@ -99,12 +96,10 @@ class Sealing:
         return True
 
     def close(self, calls: int, outputs: Sequence[Iterable[ArrayPlace]] = ()) -> Seal:
-        """What opens this batch of so many calls; for those beyond what was given all lies open.
-
-        Of each of `outputs` a digest is taken.
-        """
+        """What opens this batch of so many calls; for those beyond what was given all lies open."""
         parts = np.zeros(calls, PART)
         parts[: len(self._parts)] = self._parts
+        # Of each of `outputs` a digest is taken.
         entries = [
             (self.shared.offset(place), place.nbytes, number, 0)
             for number, places in enumerate(outputs)

@@ -174,13 +174,11 @@ class Worker:
         return int(control.allocations), int(control.launches), int(control.frees)
 
     def upload(self, places: Sequence[ArrayPlace], seal: Seal | None = None) -> Failure | None:
-        """Metric "device": copy arrays with their gaps to the device; nothing elsewhere.
-
-        Masked inputs among them are unmasked by the next calls.
-        """
+        """Metric "device": copy arrays with their gaps to the device; nothing elsewhere."""
         spans = [self._shared.span(place) for place in places]
         if seal and seal.entries:
             spans.append(self._shared.sealed_span(seal.entries))
+        # Masked inputs among them are unmasked by the next calls.
         self._seal = seal
         return self._transfer(Operation.UPLOAD, spans)
 
@@ -260,10 +258,7 @@ class Worker:
     def _command(
         self, operation: Operation, seconds: float, seal: Seal | None = None
     ) -> Elapsed | Failure:
-        """Run one command; the worker stands still before and afterwards.
-
-        Its time begins while it still stands; the key to its inputs is given while it runs.
-        """
+        """Run one command; the worker stands still before and afterwards."""
         control, budget = self._shared.control, self._program.budget
         if budget and budget.left <= 0 and operation is not Operation.EXIT:
             self.kill()
@@ -273,6 +268,7 @@ class Worker:
         self._number += 1
         control.operation = operation
         control.status = 0
+        # Its time begins while it still stands; the key to its inputs is given while it runs.
         start = time.perf_counter()
         self._standstill.begin()
         steps = self._moved(self._standstill.release()) or self._give(seconds, seal)

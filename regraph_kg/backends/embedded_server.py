@@ -54,10 +54,7 @@ def main() -> int:
 
 
 def serve(folder: Path, idle_seconds: float, report: IO[str]) -> None:
-    """Serve `folder` until told to end or unused; `report` is closed, empty, once clients may come.
-
-    Returns at once when another process serves it.
-    """
+    """Serve `folder` until told to end, or unused; `report` is closed, empty, once it serves."""
     # never closed: held for as long as this process lives
     lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     # a client that looks whether it is held holds it for an instant

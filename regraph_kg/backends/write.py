@@ -67,18 +67,13 @@ class Addition:
 def merge(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
     """Merge a batch inside the transaction of `ask`."""
     _require_mark(ask, None)
-    return _merge_rebuilt(ask, plans)
+    return sum((_merged(ask, batch) for batch in _rounds(plans)), MergeCounts())
 
 
 def _require_mark(ask: Query, mark: str | None) -> None:
     """Raise unless whoever holds `mark` rebuilds the graph; None: nobody does."""
     if ask("read_stamp")[0]["rebuilding"] != mark:
         raise StoreError("somebody rebuilds the graph; run the same command again later")
-
-
-def _merge_rebuilt(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
-    """Merge a batch, also while the graph is being rebuilt."""
-    return sum((_merged(ask, batch) for batch in _rounds(plans)), MergeCounts())
 
 
 def _rounds(plans: Sequence[MergePlan]) -> Iterator[list[Arrival]]:
@@ -400,7 +395,8 @@ def _replace(ask: Query, ids: Sequence[str], plans: Sequence[MergePlan], mark: s
     _hold_mark(ask, mark)
     # Failures keep their ids whatever they are called: they are not deleted, but placed anew.
     ask("delete_trajectories", ids=ids)
-    _merge_rebuilt(ask, plans)
+    for batch in _rounds(plans):
+        _merged(ask, batch)
 
 
 def _finish(ask: Query, mark: str) -> None:

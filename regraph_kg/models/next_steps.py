@@ -94,8 +94,11 @@ class NextSteps(Frozen):
     left_out: tuple[UnfitStep, ...]  #: steps seen to follow that cannot be applied here
 
     def __str__(self) -> str:
-        steps = (f"\n{number}. {step}" for number, step in enumerate(self.steps, 1))
-        return "\n".join((*self._heading(), *steps, *self._missing()))
+        lines = [*self._heading()]
+        lines += [f"\n{number}. {step}" for number, step in enumerate(self.steps, 1)]
+        if names := ", ".join(step.technique for step in self.left_out):
+            lines.append(f"\nleft out, since they cannot be applied (--json says why): {names}")
+        return "\n".join(lines)
 
     def _heading(self) -> Iterator[str]:
         serial = self.after == start_id(self.target)
@@ -111,11 +114,6 @@ class NextSteps(Frozen):
                 yield "fill it: regraph ingest --starter, or regraph ingest FILE"
             else:
                 yield f"what it knows of the technique: regraph techniques show {last}"
-
-    def _missing(self) -> Iterator[str]:
-        if self.left_out:
-            names = ", ".join(step.technique for step in self.left_out)
-            yield f"\nleft out, since they cannot be applied (--json says why): {names}"
 
 
 def _by(effect: float | None) -> str:

@@ -87,11 +87,9 @@ def free_id(target: Target) -> str:
 
 
 def spelling(label: str) -> str:
-    """The common form of a name's spellings: lower-case singular words, space-separated.
-
-    Case, punctuation, accents, PascalCase, plurals and the marks around names of the languages
-    ("#pragma omp simd", "__restrict__") do not distinguish names.
-    """
+    """The common form of a name's spellings: lower-case singular words, space-separated."""
+    # Case, punctuation, accents, PascalCase, plurals and the marks around names of the languages
+    # ("#pragma omp simd", "__restrict__") do not distinguish names.
     plain = "".join(c for c in unicodedata.normalize("NFKD", label) if not unicodedata.combining(c))
     words = " ".join(map(_split, re.findall(r"[^\W_]+", plain))).casefold().split()
     return " ".join(_singular(_SAME.get(word, word)) for word in words if word not in _MARKS)
