@@ -54,7 +54,6 @@ _LOST, _RESET_REQUIRED, _MISMATCH = 15, 16, 18
 _KEPT_STATES = 4096
 _STEADY = 0.02
 _USED_PERCENT = 5.0  # of the SMs' time: less disturbs nobody more than the noise
-_PERIOD_SECONDS = 1.0  # NVML's readings of use are over at most so long
 _PATIENCE_SECONDS, _POLL_SECONDS = 2.0, 0.05
 _AGAIN_SECONDS = 30.0
 """After so long a look is taken again where it is not for free, or where waiting did not help."""
@@ -155,7 +154,7 @@ class GpuMonitor:
                 found.append(f"pid {pid} {name}, {mean:.0f} %")
         return f"another process used the GPU ({'; '.join(found)})" if found else ""
 
-    def await_others(self, tell: Callable[[str], None]) -> str:
+    def await_others(self) -> str:
         """Who still computes on it after a little wait, "" for nobody; our workers stand still."""
         start = time.monotonic()
         pids = [process.pid for process in self._say("ComputeRunningProcesses") or ()]
@@ -165,8 +164,6 @@ class GpuMonitor:
         while user := self._unseen() if hidden else self.used_by_others(time.time() - 1.0):
             if start < self._look_again or time.monotonic() - start > _PATIENCE_SECONDS:
                 break
-            if time.monotonic() - start > _PERIOD_SECONDS:
-                tell(f"waiting for the GPU: {user}")
             time.sleep(_POLL_SECONDS)
         self._look_again = start + _AGAIN_SECONDS if hidden or user else 0.0
         return user

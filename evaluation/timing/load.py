@@ -13,10 +13,9 @@ import contextlib
 import os
 import resource
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
 
-from regraph_kg.evaluation.gpu.device import silent
 from regraph_kg.evaluation.gpu.monitor import GpuMonitor
 
 _STAT = Path("/proc/stat")
@@ -31,14 +30,9 @@ class LoadWatch:
     What others do on the rest disturbs nobody: several judges share a machine so.
     """
 
-    def __init__(
-        self,
-        cores: Collection[int] | None = None,
-        gpu: GpuMonitor | None = None,
-        tell: Callable[[str], None] = silent,
-    ) -> None:
-        """With a `gpu`, others' use of that is waited for, and `tell` hears of it."""
-        self._gpu, self._gpu_used = gpu, gpu.await_others(tell) if gpu else ""
+    def __init__(self, cores: Collection[int] | None = None, gpu: GpuMonitor | None = None) -> None:
+        """The end of others' use of a `gpu` is waited for."""
+        self._gpu, self._gpu_used = gpu, gpu.await_others() if gpu else ""
         self._clock = time.time()
         self._cores = frozenset(cores or os.sched_getaffinity(0))
         self._start = time.monotonic()

@@ -10,7 +10,7 @@ import pytest
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.gpu import monitor as readings
-from regraph_kg.evaluation.gpu.device import find_gpu, silent
+from regraph_kg.evaluation.gpu.device import find_gpu
 from regraph_kg.evaluation.gpu.monitor import GpuMonitor, GpuState, GpuWatch, open_gpu
 from regraph_kg.evaluation.timing import load
 from regraph_kg.evaluation.timing.load import LoadWatch
@@ -266,18 +266,17 @@ def test_a_gpu_that_tells_no_use_accuses_nobody() -> None:
 
 
 def test_others_are_waited_for_and_told_where_they_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readings, "_POLL_SECONDS", 0.001)
-    monkeypatch.setattr(readings, "_PERIOD_SECONDS", 0.01)
-    heard: list[str] = []
+    naps: list[float] = []
+    monkeypatch.setattr(readings.time, "sleep", naps.append)
     busy = {STRANGER: 40}
-    assert monitor(ScriptedNvml(used=[busy, busy, {}])).await_others(heard.append) == ""
+    assert monitor(ScriptedNvml(used=[busy, busy, {}])).await_others() == ""
+    assert len(naps) == 2
     monkeypatch.setattr(readings, "_PATIENCE_SECONDS", 0.05)
     shared = monitor(ScriptedNvml(used=[busy]))
-    assert str(STRANGER) in shared.await_others(heard.append)
-    assert heard
-    heard.clear()
-    assert str(STRANGER) in shared.await_others(heard.append), "told again, not waited for again"
-    assert not heard
+    assert str(STRANGER) in shared.await_others()
+    naps.clear()
+    assert str(STRANGER) in shared.await_others(), "told again, not waited for again"
+    assert not naps
 
 
 @pytest.mark.parametrize("pids", [(), (HIDDEN,)])
@@ -286,9 +285,9 @@ def test_where_processes_are_hidden_the_gpus_own_use_tells(
 ) -> None:
     monkeypatch.setattr(readings, "_PATIENCE_SECONDS", 0.2)
     ours = monitor(ScriptedNvml(pids=pids, percents=[80, 30, 0]))  # it fades once we stand still
-    assert ours.await_others(silent) == ""
+    assert ours.await_others() == ""
     theirs = monitor(ScriptedNvml(pids=pids, percents=[40]))
-    assert "40 %" in theirs.await_others(silent)
+    assert "40 %" in theirs.await_others()
 
 
 def test_a_load_watch_tells_of_another_process_on_the_gpu(
