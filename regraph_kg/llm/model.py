@@ -29,9 +29,8 @@ class LanguageModel(Protocol):
     Many threads may ask at once; how many are answered at once is the server's affair.
     """
 
-    @property
-    def name(self) -> str:
-        """Name, digest and options: what makes two runs comparable."""
+    name: str
+    """Name, digest and options: what makes two runs comparable."""
 
     def complete(self, prompt: Prompt) -> Reply:
         """One answer to `prompt`; a miss of a recorded model is a Reply too ("unrecorded").
@@ -46,6 +45,7 @@ class LanguageModel(Protocol):
         Raises `AnswersPending` if a prompt was left pending: how many, in which file, and what to
         do `then`. Without pending prompts nothing happens.
         """
+        return
 
     def close(self) -> None:
         """End what is in flight in all threads, at once; nothing can be asked any more.
@@ -53,3 +53,4 @@ class LanguageModel(Protocol):
         Calls that it ends raise `ModelError`, as do later ones of a live model. Closing twice is
         closing once.
         """
+        return

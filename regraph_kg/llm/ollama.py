@@ -1,4 +1,4 @@
-"""OllamaModel: a model behind an Ollama server, and the server itself.
+"""OllamaModel: a model behind an Ollama server.
 
 Covers what a local server does in silence: cut a prompt, cut an answer, clamp a window, think
 unasked.
@@ -6,8 +6,8 @@ unasked.
 
 import logging
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from functools import partial
 from http import HTTPStatus
 
 import ollama
@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from regraph_kg.errors import ModelError
 from regraph_kg.llm.completion import full_answer, messages
 from regraph_kg.llm.connection import Connection, Refused, ServerKind
-from regraph_kg.llm.model import AskOptions
+from regraph_kg.llm.model import AskOptions, LanguageModel
 from regraph_kg.models.prompt import Prompt, Reply
 from regraph_kg.models.text import without_thought
 
@@ -48,75 +48,7 @@ class _Client(ollama.Client):
         return self._request(ollama.ChatResponse, "POST", "/api/chat", json=body)
 
 
-class OllamaServer:
-    """An Ollama server, and its description of one model."""
-
-    ceiling: int  # tokens that the model holds
-    goes_on: bool  # whether the model's template goes on from an answer that is begun
-
-    def __init__(self, url: str, model: str, options: AskOptions) -> None:
-        """Nothing is asked yet."""
-        self.model = model
-        self.connection = Connection(KIND, url, options)
-        self._client = _Client(self.connection.place, **self.connection.client_options())
-
-    @contextmanager
-    def failures(self) -> Iterator[None]:
-        """Turn every failure of the server into one line in Ollama's words."""
-        with self.connection.failures(self._refusal):
-            yield
-
-    def describe(self) -> tuple[str, str]:
-        """The server's version and the model's digest; `ceiling` and `goes_on` are known then.
-
-        A version that is too old to refuse an overlong text is warned of.
-        """
-        try:
-            version = self._client.version()
-        except Refused as refused:  # any Ollama answers this
-            place = self.connection.place
-            raise ModelError(
-                f"what answers at {place} is not Ollama ({refused.status}): set {KIND.setting}"
-            ) from None
-        if tuple(map(int, re.findall(r"\d+", version)[:2])) < TRUNCATE_SINCE:
-            log.warning(
-                "Ollama %s at %s cuts overlong prompts without a word: update it to %d.%d or newer",
-                version,
-                self.connection.place,
-                *TRUNCATE_SINCE,
-            )
-        shown = self._client.show(self.model)
-        self.goes_on = any(mark in (shown.template or "") for mark in GO_ON)
-        facts = shown.modelinfo or {}
-        ceiling = facts.get(f"{facts.get('general.architecture')}.context_length")
-        self.ceiling = int(ceiling or ASSUMED_CEILING)
-        # the list has every name with its tag, a user leaves out the usual one
-        tagged = self.model if ":" in self.model.rpartition("/")[2] else f"{self.model}:latest"
-        listed = self._client.list().models
-        digest = next((one.digest for one in listed if one.model == tagged), None)
-        return version, digest or "unknown"
-
-    def chat(self, body: Mapping[str, object]) -> ollama.ChatResponse:
-        """The answer of /api/chat; a lost server is waited for. Raises `Refused`."""
-        # the whole answer at once: a half one is of no use to a search
-        return self.connection.patiently(lambda: self._client.ask(body))
-
-    def _refusal(self, refused: Refused, message: str) -> ModelError:
-        match refused.status:
-            case HTTPStatus.NOT_FOUND:
-                return ModelError(
-                    f"Ollama at {self.connection.place} has no model {self.model}:"
-                    f" ollama pull {self.model}"
-                )
-            case HTTPStatus.BAD_REQUEST:
-                return ModelError(
-                    f"the prompt does not fit {self.model}, which holds {self.ceiling} tokens"
-                    f" ({message}): shorten it or use another model"
-                )
-        return self.connection.failed(self.model, refused, message)
-
-
-class OllamaModel:
+class OllamaModel(LanguageModel):
     """A model behind an Ollama server.
 
     A prompt gets a window that it fits in, and is refused rather than cut. An answer cut at
@@ -129,18 +61,18 @@ class OllamaModel:
     def __init__(self, url: str, model: str, options: AskOptions) -> None:
         """Find the server and the model; a server that is lost later is waited for.
 
-        Raises `ModelError` (no
-        server, unknown model), `BadInput` for a malformed URL.
+        Raises `ModelError` (no server, unknown model), `BadInput` for a malformed URL.
         """
-        self._server = OllamaServer(url, model, options)
-        self._options = options
-        with self._server.failures():
-            version, digest = self._server.describe()
+        self._model, self._options = model, options
+        self._connection = Connection(KIND, url, options)
+        self._client = _Client(self._connection.place, **self._connection.client_options())
+        with self._connection.failures(self._refusal):
+            version, digest = self._described()
         self.name = f"ollama:{model}@{digest[:12]} server={version} {options}"
 
     def complete(self, prompt: Prompt) -> Reply:
         """One answer; Ctrl-C closes the connection, which stops the server's work at once."""
-        with self._server.failures():
+        with self._connection.failures(self._refusal):
             answer = self._chat(prompt)
         # a server that stops a model's repetitions says done: false, and gives no reason
         cut = answer.done_reason == "length" or answer.done is False
@@ -149,7 +81,7 @@ class OllamaModel:
             text = full_answer(prompt, text, ended=not cut)
         if answer.message.thinking and not text:
             raise ModelError(
-                f"{self._server.model} thought and said nothing although told not to think:"
+                f"{self._model} thought and said nothing although told not to think:"
                 " update Ollama or use another model"
             )
         return Reply(
@@ -161,34 +93,64 @@ class OllamaModel:
             model=self.name,
         )
 
-    def finish(self, then: str = "") -> None:
-        """Nothing: no answer is ever pending."""
-
     def close(self) -> None:
         """See `LanguageModel`; a closed connection stops the server's work on it at once."""
-        self._server.connection.close()
+        self._connection.close()
+
+    def _described(self) -> tuple[str, str]:
+        """The server's version and the model's digest.
+
+        A version that is too old to refuse an overlong text is warned of.
+        """
+        try:
+            version = self._client.version()
+        except Refused as refused:  # any Ollama answers this
+            place = self._connection.place
+            raise ModelError(
+                f"what answers at {place} is not Ollama ({refused.status}): set {KIND.setting}"
+            ) from None
+        if tuple(map(int, re.findall(r"\d+", version)[:2])) < TRUNCATE_SINCE:
+            log.warning(
+                "Ollama %s at %s cuts overlong prompts without a word: update it to %d.%d or newer",
+                version,
+                self._connection.place,
+                *TRUNCATE_SINCE,
+            )
+        shown = self._client.show(self._model)
+        # whether its template goes on from an answer that is begun
+        self._goes_on = any(mark in (shown.template or "") for mark in GO_ON)
+        facts = shown.modelinfo or {}
+        ceiling = facts.get(f"{facts.get('general.architecture')}.context_length")
+        self._ceiling = int(ceiling or ASSUMED_CEILING)  # tokens that it holds
+        # the list has every name with its tag, a user leaves out the usual one
+        tagged = self._model if ":" in self._model.rpartition("/")[2] else f"{self._model}:latest"
+        listed = self._client.list().models
+        digest = next((one.digest for one in listed if one.model == tagged), None)
+        return version, digest or "unknown"
 
     def _chat(self, prompt: Prompt) -> ollama.ChatResponse:
         """The answer in the smallest window that the server takes."""
         size = len(prompt.system.encode()) + len(prompt.user.encode())
         need = size // BYTES_PER_TOKEN + TEMPLATE_TOKENS + self._options.max_tokens
-        ceiling = self._server.ceiling
+        ceiling = self._ceiling
         window = min(max(SMALLEST_WINDOW, 1 << (need - 1).bit_length()), ceiling)
         while True:
             try:
-                return self._server.chat(self._request(prompt, window))
+                body = self._request(prompt, window)
+                # the whole answer at once: a half one is of no use to a search
+                return self._connection.patiently(partial(self._client.ask, body))
             except Refused as refused:
                 if refused.status != HTTPStatus.BAD_REQUEST or window >= ceiling:
                     raise
             window = min(2 * window, ceiling)
 
     def _begins(self, prompt: Prompt) -> bool:
-        return bool(prompt.begun) and self._server.goes_on
+        return bool(prompt.begun) and self._goes_on
 
     def _request(self, prompt: Prompt, window: int) -> dict[str, object]:
         schema = prompt.answer_schema
         return {
-            "model": self._server.model,
+            "model": self._model,
             "messages": messages(prompt, begun=self._begins(prompt)),
             "stream": False,
             "think": False,  # unset means on
@@ -204,3 +166,17 @@ class OllamaModel:
             },
             **({} if schema is None else {"format": schema}),
         }
+
+    def _refusal(self, refused: Refused, message: str) -> ModelError:
+        match refused.status:
+            case HTTPStatus.NOT_FOUND:
+                return ModelError(
+                    f"Ollama at {self._connection.place} has no model {self._model}:"
+                    f" ollama pull {self._model}"
+                )
+            case HTTPStatus.BAD_REQUEST:
+                return ModelError(
+                    f"the prompt does not fit {self._model}, which holds {self._ceiling} tokens"
+                    f" ({message}): shorten it or use another model"
+                )
+        return self._connection.failed(self._model, refused, message)

@@ -16,7 +16,7 @@ from pydantic import BaseModel, SecretStr
 from regraph_kg.errors import BadInput, ModelError
 from regraph_kg.llm.completion import Completion, TokenUsage, full_answer, question
 from regraph_kg.llm.connection import LOCAL, Connection, Refused, ServerKind
-from regraph_kg.llm.model import AskOptions
+from regraph_kg.llm.model import AskOptions, LanguageModel
 from regraph_kg.models.prompt import Prompt, Reply
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ MOST_NAMED = 8
 NO_KEY = "none"  # sent where no key is set: some servers insist on one, others ignore it
 
 
-class OpenAICompatibleModel:
+class OpenAICompatibleModel(LanguageModel):
     """A model behind an OpenAI-compatible server.
 
     An answer cut at `max_tokens` or by the server is a Reply that finished "length". A thought is
@@ -55,7 +55,13 @@ class OpenAICompatibleModel:
             )
         self._connection = Connection(KIND, url, options, plain_key)
         self._place = self._connection.place
-        _warn_of_open_key(self._place, plain_key)
+        parts = urlsplit(self._place)
+        local = (parts.hostname or "").strip("[]") in {host.strip("[]") for host in LOCAL}
+        # no refusal: a server of the same rack is often asked so
+        if plain_key != NO_KEY and parts.scheme == "http" and not local:
+            log.warning(
+                "the key goes to %s where anybody on the way can read it: use https", self._place
+            )
         self._http = httpx.Client(base_url=self._place, **self._connection.client_options())
         self._model = model
         self._options = options
@@ -88,9 +94,6 @@ class OpenAICompatibleModel:
             seconds=seconds,
             model=self.name,
         )
-
-    def finish(self, then: str = "") -> None:
-        """Nothing: no answer is ever pending."""
 
     def close(self) -> None:
         """See `LanguageModel`."""
@@ -177,11 +180,3 @@ class _Models(BaseModel):
     """Answer of /v1/models."""
 
     data: list[_Model] | None
-
-
-def _warn_of_open_key(place: str, key: str) -> None:
-    parts = urlsplit(place)
-    local = (parts.hostname or "").strip("[]") in {host.strip("[]") for host in LOCAL}
-    # no refusal: a server of the same rack is often asked so
-    if key != NO_KEY and parts.scheme == "http" and not local:
-        log.warning("the key goes to %s where anybody on the way can read it: use https", place)

@@ -7,11 +7,12 @@ from typing import Self
 
 from regraph_kg import jsonl
 from regraph_kg.errors import BadInput
+from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.prompt import DecisionKey, Prompt, PromptKey, RecordedAnswer, Reply
 from regraph_kg.models.target import Target
 
 
-class ScriptedModel:
+class ScriptedModel(LanguageModel):
     """Answers that were written down before, each under the key of its prompt."""
 
     def __init__(self, name: str, answers: Mapping[PromptKey | DecisionKey, str]) -> None:
@@ -54,9 +55,3 @@ class ScriptedModel:
         if text is None:
             return Reply(text="", finish="unrecorded", model=self.name)
         return Reply(text=text, finish="stop", model=self.name)
-
-    def finish(self, then: str = "") -> None:
-        """Nothing: no answer is ever pending."""
-
-    def close(self) -> None:
-        """Nothing: no connection is open."""
