@@ -34,10 +34,6 @@ class Context:
         target = self.task.target
         return start_id(target) if technique == free_id(target) else technique
 
-    def free_request(self, path: tuple[str, ...], attempt: int, code: str) -> Request:
-        """A request that lets the model choose how to make `code` faster."""
-        return Request(path, None, attempt, code, free=free_id(self.task.target))
-
     def request(
         self,
         source: str,

@@ -5,9 +5,8 @@ above 1, is an answer: else the serial code is.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.run import (
@@ -26,8 +25,6 @@ from regraph_kg.search.prompts.by_rule import BY_RULE
 FINALISTS = 3
 Final = tuple[StepRecord, EvalReport]
 """A step with one of the best codes, and what was measured of it at the end."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +130,7 @@ def summarise(
         excluded=header.excluded,
         guarantee=header.guarantee,
         stopped=stopped or ledger.stopped or "exhausted",
-        roof=ledger.roof.reached,
+        roof=ledger.roof,
     )
 
 
@@ -153,21 +150,14 @@ def _taken_back(answer: Answer) -> TakenBack | None:
 
 def commonest_failure(records: Sequence[SimulationRecord]) -> CommonFailure | None:
     """The most frequent failure, by outcome and first diagnosis line; the latest of equals."""
-    failed = [
+    failed = Counter(
         (step.outcome, step.diagnosis.partition("\n")[0])
         for step in reversed(list(_steps(records)))
         if step.outcome is not None and not step.outcome.is_right
-    ]
-    commonest = _commonest(failed)
-    if commonest is None:
-        return None
-    outcome, diagnosis = commonest
-    return CommonFailure(outcome=outcome, diagnosis=diagnosis, count=failed.count(commonest))
-
-
-def _commonest(items: Iterable[T]) -> T | None:
-    """The most frequent item; the first of equals."""
-    return next((item for item, _ in Counter(items).most_common(1)), None)
+    )
+    for (outcome, diagnosis), count in failed.most_common(1):
+        return CommonFailure(outcome=outcome, diagnosis=diagnosis, count=count)
+    return None
 
 
 def _steps(records: Sequence[SimulationRecord]) -> Iterator[StepRecord]:

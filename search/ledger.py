@@ -9,32 +9,6 @@ from regraph_kg.models.run import Cost, RoofShare, Stopped
 BELIEVED = 1.1
 
 
-class RoofWatch:
-    """How near the fastest verified code comes to the device's speed of light.
-
-    That is the shortest believable time of right code (evaluation/timing/roofline.py). It rests on
-    the problem's declared work and on measured peaks: a right call that is much shorter shows that
-    one of them is wrong, and then this run has no roof.
-    """
-
-    def __init__(self) -> None:
-        self.reached: RoofShare | None = None  # share of the fastest so far; None: not known
-        self._wrong = False
-
-    def see(self, account: WorkAccount | None) -> None:
-        """Another right code was timed."""
-        light = account.roof.light if account and account.roof else None
-        if account is None or light is None:
-            return
-        share = light.seconds / account.seconds
-        # one impossible share shows that declared work or peaks are wrong for all codes
-        self._wrong = self._wrong or share > BELIEVED
-        if self._wrong:
-            self.reached = None
-        elif self.reached is None or share > self.reached.share:
-            self.reached = RoofShare(bound=light.bound, share=share)
-
-
 class Ledger:
     """Spending of one run against its limits. A unit of `calls` is a call of the model.
 
@@ -46,7 +20,8 @@ class Ledger:
         self.limits = limits
         self.spent = Cost()
         self.seconds = 0.0
-        self.roof = RoofWatch()
+        self.roof: RoofShare | None = None  # share of the fastest so far; None: not known
+        self._wrong_roof = False
         self.under_way = 0  # calls that have begun and not ended
         self._unreadable = 0
 
@@ -74,7 +49,24 @@ class Ledger:
     def judged(self, report: EvalReport) -> None:
         """A verdict came in."""
         if report.passed and report.is_known:
-            self.roof.see(report.account)
+            self.see(report.account)
+
+    def see(self, account: WorkAccount | None) -> None:
+        """Another right code was timed: how near it comes to the device's speed of light.
+
+        That is the shortest believable time of right code (evaluation/timing/roofline.py). It rests
+        on the problem's declared work and on measured peaks: a right call that is much shorter
+        shows that one of them is wrong, and then this run has no roof.
+        """
+        light = account.roof.light if account and account.roof else None
+        if account is None or light is None:
+            return
+        share = light.seconds / account.seconds
+        self._wrong_roof = self._wrong_roof or share > BELIEVED
+        if self._wrong_roof:
+            self.roof = None
+        elif self.roof is None or share > self.roof.share:
+            self.roof = RoofShare(bound=light.bound, share=share)
 
     def read(self, readable: bool) -> None:
         """An answer was looked through for what it may hold: code, or why there is none."""

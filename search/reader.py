@@ -6,7 +6,7 @@ Not here: who asks what, and the memory of it (trace.py).
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from regraph_kg.errors import StoreError
 from regraph_kg.models.graph import Neighbourhood, Successor
@@ -33,24 +33,16 @@ class GraphReader:
         Codes of `kind` are like its own.
         """
         self._open = open_store
-        self._device, self._excluded, self._kind = device, excluded, kind
+        self._seen: dict[str, Any] = {"device": device, "kind": kind, "exclude_problem": excluded}
         self._store: GraphStore | None = None
 
     def neighbours(self, technique: str) -> Neighbourhood:
         """Successors of a technique, with this device's statistics."""
-        return self._ask(
-            lambda store: store.neighbourhood(
-                technique, device=self._device, kind=self._kind, exclude_problem=self._excluded
-            )
-        )
+        return self._ask(lambda store: store.neighbourhood(technique, **self._seen))
 
     def pooled(self, target: Target) -> tuple[Successor, ...]:
         """All techniques of a target, each with its statistics after any other."""
-        return self._ask(
-            lambda store: store.pooled(
-                target, device=self._device, kind=self._kind, exclude_problem=self._excluded
-            )
-        )
+        return self._ask(lambda store: store.pooled(target, **self._seen))
 
     def close(self) -> None:
         """Let the store go; idempotent."""

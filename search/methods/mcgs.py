@@ -34,6 +34,7 @@ from regraph_kg.search.beliefs import (
 )
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.prompts.by_rule import BY_RULE, carried_out
+from regraph_kg.search.sample import Request
 from regraph_kg.search.world import Effects
 
 
@@ -216,7 +217,10 @@ class ExpectedImprovement:
             action.failed += 1
             taken = self._edge(state.technique, step.did) if step.did else None
         if step.applied == "nothing":
-            self._note_idle(state, action)
+            # this edge, and other actions here, are less likely to pass
+            action.idle += 1
+            state.idle += 1
+            self.beliefs.fail(edge)
             return gain
         did = step.did or action.leads
         new = State(did, step.path, step.code, level, state.used | {did})
@@ -230,12 +234,6 @@ class ExpectedImprovement:
         del step
         state, walk.over = walk.here, True
         state.actions = ()
-
-    def _note_idle(self, state: State, action: NextStep) -> None:
-        """Note an idle sample: this edge, and other actions here, are less likely to pass."""
-        action.idle += 1
-        state.idle += 1
-        self.beliefs.fail(self._edge(state.technique, action.leads))
 
     def _open(self, state: State) -> list[NextStep]:
         """The actions that may be sampled: where there is a choice, those without one under way.
@@ -488,7 +486,9 @@ class Mcgs:
             smaller = self._parts and technique is not None and bool(technique.steps)
             part = smaller and action.failed > 0
             if technique is None:
-                request = context.free_request(here.path, action.taken, here.code)
+                # the model chooses how to make the code faster
+                name = free_id(context.task.target)
+                request = Request(here.path, None, action.taken, here.code, free=name)
             else:
                 request = context.request(
                     source, here.path, technique, action.taken, here.code, part=part
@@ -509,8 +509,3 @@ class Mcgs:
             walk.steps.append(self.rule.learn(walk, action, step, part=part))
         path = walk.steps[0].path if walk.steps else ()
         return Iteration(path, tuple(walk.steps), self.rule.reward(walk))
-
-
-def improving(context: Context, settings: McgsSettings) -> Mcgs:
-    """The default search."""
-    return Mcgs(context, ExpectedImprovement(context, settings), parts=True)

@@ -3,7 +3,8 @@
 import pytest
 
 from regraph_kg.models.evaluation import Roof, SpeedOfLight, WorkAccount
-from regraph_kg.search.ledger import RoofWatch
+from regraph_kg.models.method import SearchLimits
+from regraph_kg.search.ledger import Ledger
 
 LIGHT = 1e-3  # shortest believable seconds of a call
 
@@ -35,7 +36,7 @@ def account(share: float, *, known: bool = True) -> WorkAccount:
 def test_how_near_the_fastest_code_comes_to_the_roof(
     seen: list[WorkAccount | None], share: float | None
 ) -> None:
-    watch = RoofWatch()
+    ledger = Ledger(SearchLimits(calls=1))
     for one in seen:
-        watch.see(one)
-    assert (watch.reached and watch.reached.share) == (share and pytest.approx(share))
+        ledger.see(one)
+    assert (ledger.roof and ledger.roof.share) == (share and pytest.approx(share))
