@@ -86,7 +86,6 @@ class Given:
 
     @property
     def view(self) -> str:
-        """The view's type."""
         return f"View<{'const ' if self.passed.const else ''}{self.passed.element.spelled}>"
 
 
@@ -125,7 +124,6 @@ class Plain:
 
     @property
     def passed(self) -> list[Given]:
-        """Parameters, and the result."""
         return [*self.given, *([self.result] if self.result else [])]
 
 

@@ -204,7 +204,6 @@ class Draft:
         return next(own for k in count() if (own := "own_" * k + "regraph_") not in said)
 
     def plain(self) -> Plain:
-        """The function and its entry."""
         function = self.read.function
         given = [self._given(name, one) for name, one in self.read.passed.items()]
         result = self.result and replace(self.result, length=_c(self.length(self._result)))
@@ -348,7 +347,6 @@ def _ends(text: str) -> IndexRange:
 
 
 def _require(option: str, given: Iterable[str], kind: str, names: Collection[str]) -> None:
-    """Raise `BadInput` for a name that there is not."""
     for name in given:
         if name not in names:
             there = ", ".join(names) or "none"

@@ -57,8 +57,6 @@ class Touched(NamedTuple):
 
 
 class Called(NamedTuple):
-    """What a call did."""
-
     returned: int  # elements that were returned; -1 for what is no vector
     arrays: Mapping[str, Touched]
 
@@ -108,7 +106,6 @@ def ran(commands: Sequence[tuple[str, ...]], folder: Path, gcc: Gcc) -> Ran:
 
 @functools.cache
 def _recorder(gcc: Gcc) -> bytes:
-    """What records, compiled."""
     with own_folder() as folder:
         work = folder / "work"
         work.mkdir()

@@ -15,8 +15,6 @@ from regraph_kg.evaluation.problem.types import C_TYPES, Type, dtype_of, record_
 
 
 class PlainStruct(NamedTuple):
-    """A struct of the user's."""
-
     qualified: str  # its name from file scope, as `geo::Point`
     fields: Mapping[str, Type]  # members in order
 

@@ -27,8 +27,6 @@ _LONG = 8  # elements from which on a search shows
 
 @dataclass
 class Seen:
-    """What was seen of one array."""
-
     shape: tuple[str, ...] = ()  # over integers and lengths by name; () where nobody knows
     role: Role = "in"
     counted: bool = False  # its length after the call depends on the data
@@ -45,8 +43,6 @@ class Seen:
 
 @dataclass
 class Watched:
-    """What was seen of a function."""
-
     arrays: dict[str, Seen]  # what is returned as ""
     places: set[str] = field(default_factory=set)  # integers that are an index and nothing else
     bounds: set[str] = field(default_factory=set)
@@ -55,7 +51,6 @@ class Watched:
 
 
 def watch(probe: Probe, passed: Mapping[str, Passed], returned: Passed | None) -> Watched:
-    """Run a function and conclude."""
     trials = ProbeTrials(probe, passed)
     begun = starts(trials)
     trials.starts = set(begun)

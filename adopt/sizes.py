@@ -121,7 +121,6 @@ def _raised(sizes: Sizes, least: Mapping[str, float], kept: Collection[str] = ()
 
 
 def _quotients(extents: Iterable[str]) -> list[str]:
-    """Every quotient in them, once."""
     found = dict[str, None]()
     for text in extents:
         for node in ast.walk(ast.parse(text, mode="eval")):

@@ -45,8 +45,6 @@ def _drawn(kind: Type, how: str, value: int, rng: np.random.Generator) -> NDArra
 
 
 class ProbeTrials:
-    """Makes calls of one function."""
-
     def __init__(self, probe: Probe, passed: Mapping[str, Passed]) -> None:
         self.passed = passed
         self._probe = probe
@@ -122,7 +120,6 @@ class ProbeTrials:
         return {leaf: np.iinfo(dtype_of(kind)) for leaf, kind in fields if is_whole(kind)}
 
     def run(self, cases: Sequence[ProbeCall]) -> list[Called | None]:
-        """What came of them."""
         return self._probe.run(cases) if cases else []
 
 

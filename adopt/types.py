@@ -145,8 +145,6 @@ def _defined(source: CodeFile, node: Node) -> tuple[str, str] | None:
 
 
 class Types:
-    """Reads types of one file."""
-
     def __init__(self, source: CodeFile, names: Names) -> None:
         self._source, self._names = source, names
         self._records = records(source)

@@ -39,8 +39,6 @@ _FINISHED = re.compile(r"^[ \t*_]*NO FURTHER STEP[*_]*[ \t]*[:.]?[*_]*(?P<why>.*
 
 @dataclass(frozen=True, slots=True)
 class FailedAnswer:
-    """A failed answer as it is fed back."""
-
     outcome: Outcome
     diagnosis: str
     code: str | None  # the failed answer's code; None where it held none

@@ -87,7 +87,6 @@ class Cascade:
         yield from (self.resolve(label, target) for target, label in uses)
 
     def relabel(self, trajectory: Trajectory) -> Labels:
-        """Resolve every label of a trajectory within its target."""
         steps = [self._of(step, trajectory.target) for step in trajectory.steps]
         failed = [self._of(failure, trajectory.target) for failure in trajectory.failures]
         return Labels(

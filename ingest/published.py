@@ -37,7 +37,6 @@ WHY, WHAT = ("think", "reasoning", "reason"), ("detail", "details", "description
 
 
 def is_graph(found: object) -> TypeGuard[dict[str, Any]]:
-    """Whether a document is such a graph."""
     return isinstance(found, dict) and not found.keys().isdisjoint(NODES) and "schema" not in found
 
 

@@ -35,8 +35,6 @@ class InputLine:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A line that holds a trajectory."""
-
     line: InputLine
     trajectory: Trajectory
 

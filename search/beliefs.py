@@ -140,8 +140,6 @@ class Outlook:
 
 @dataclass(slots=True)
 class Beliefs:
-    """The beliefs of one run."""
-
     # by the source and by the target of edges: how many gains, and how far they were from beliefs
     _learned: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     _surprise: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))

@@ -62,7 +62,6 @@ class Harvest:
 
     @property
     def failures(self) -> int:
-        """Failed steps."""
         return sum(len(trajectory.failures) for trajectory in self.trajectories)
 
 
@@ -110,8 +109,6 @@ def harvest(run: RunRecord, serial: str) -> Harvest:
 
 
 class _Tree:
-    """The steps of a run by place."""
-
     def __init__(self, run: RunRecord) -> None:
         self.run, self.reasonings = run, reasonings(run)
         self.nodes: dict[StepPath, StepRecord] = {}  # right steps, which later steps may build on
@@ -258,7 +255,6 @@ def _measurement(tree: _Tree, place: StepPath) -> Measurement | None:
 
 
 def _failures(tree: _Tree, places: Sequence[StepPath]) -> Iterator[FailedStep]:
-    """The failures after these places."""
     for place in places:
         for step in tree.failures.get(place, ()):
             yield FailedStep(

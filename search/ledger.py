@@ -47,7 +47,6 @@ class Ledger:
         return 0 if self.stopped else self.limits.calls - self.spent.calls - self.under_way
 
     def judged(self, report: EvalReport) -> None:
-        """A verdict came in."""
         if report.passed and report.is_known:
             self.see(report.account)
 

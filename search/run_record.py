@@ -58,8 +58,6 @@ LONGEST_LINE = 1 << 26
 
 
 class AskedPrompt(Frozen):
-    """A prompt as the model read it."""
-
     system: PromptText
     user: PromptText
 
@@ -182,8 +180,6 @@ class TracedStep:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """A run as far as its trace goes."""
-
     id: str  # independent of the file's place and name, and of later fields
     header: RunHeader
     records: tuple[SimulationRecord, ...]
@@ -317,7 +313,6 @@ class RunRecord:
 
     @cached_property
     def cost(self) -> Cost:
-        """The search's cost."""
         spent = Cost()
         for _, reply in self.answered:
             spent += Cost(

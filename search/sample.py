@@ -74,8 +74,6 @@ class SampleVerdict:
 
 
 class Proposer:
-    """Buys samples for one run."""
-
     def __init__(self, task: Task, run: int, prompting: Prompting, ledger: Ledger) -> None:
         """`run` goes into every prompt's seed."""
         self._task, self._run, self._ledger, self._prompting = task, run, ledger, prompting

@@ -142,7 +142,6 @@ class Trace(AbstractContextManager["Trace"]):
         self._file.close()
 
     def __exit__(self, *_: object) -> None:
-        """Close."""
         self.close()
 
     def seconds(self) -> float:

@@ -62,7 +62,6 @@ Effects = Generator[Effect, Result, T]
 
 
 def asked(prompt: Prompt) -> Effects[Reply]:
-    """Ask the model."""
     # who runs the generator sends the result, so that methods know neither threads nor files
     reply = yield ModelRequest(prompt)
     assert isinstance(reply, Reply)
@@ -70,7 +69,6 @@ def asked(prompt: Prompt) -> Effects[Reply]:
 
 
 def judged(candidate: Candidate, incumbent_seconds: float | None = None) -> Effects[EvalReport]:
-    """Judge a candidate."""
     # the incumbent's time lets the judge end a hopeless timing early
     report = yield Evaluate(candidate, incumbent_seconds)
     assert isinstance(report, EvalReport)

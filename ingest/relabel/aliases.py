@@ -60,7 +60,6 @@ class NameUse:
         return (not any(notes), not self.after, *notes, self.before, self.after)
 
     def __add__(self, other: "NameUse") -> "NameUse":
-        """Both together."""
         shown = min(self, other, key=NameUse._rank)
         return replace(shown, steps=self.steps + other.steps)
 

@@ -45,7 +45,6 @@ class Shortlists:
     """The candidates of every label, within its target."""
 
     def __init__(self, techniques: Sequence[Technique]) -> None:
-        """Rank `techniques`."""
         self._labels: dict[str, np.ndarray] = {}
         self._texts: dict[Target, tuple[list[Technique], np.ndarray]] = {}
         for target in sorted({technique.target for technique in techniques}):

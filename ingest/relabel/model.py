@@ -64,8 +64,6 @@ class NameGroup(Frozen):
 
 
 class SortingAnswer(Frozen):
-    """The answer's schema."""
-
     groups: tuple[NameGroup, ...]
 
 

@@ -50,7 +50,6 @@ class JudgeDesk:
 
     @property
     def left(self) -> float:
-        """Seconds."""
         return max(0.0, self._budget - self.spent)
 
     def close(self) -> None:

@@ -112,8 +112,6 @@ async def serve_http(
 
 
 class _WithToken:
-    """The app behind a token."""
-
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app, self._header = app, f"Bearer {token}".encode()
 

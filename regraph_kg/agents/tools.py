@@ -59,8 +59,6 @@ def plain_errors(
 
 
 class Tools:
-    """Tools over one graph, one judge and one folder."""
-
     def __init__(self, settings: Settings, folder: ProjectFolder, judge_seconds: float) -> None:
         self._settings, self._folder = settings, folder
         self._desk = JudgeDesk(settings, judge_seconds)
@@ -76,7 +74,6 @@ class Tools:
             self._graph.close()
 
     def offered(self) -> list[Callable[..., Awaitable[Any]]]:
-        """The tools that an agent may call."""
         return [
             *(self.next_techniques, self.examples, self.known_failures, self.check_problem),
             *(self.evaluate, self.compare, self.record_step, self.known_problems),

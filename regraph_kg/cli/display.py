@@ -33,8 +33,6 @@ if TYPE_CHECKING:  # numpy comes with it, which a search does not need
 
 @dataclass(slots=True)
 class Show:
-    """The display of one search."""
-
     bar: Progress
     task: TaskID
     budget: int
@@ -50,7 +48,6 @@ class Show:
             self.say(f"{spent:>8}  {times(record.best_speedup):>6}  {path}")
 
     def say(self, line: str) -> None:
-        """Print another line."""
         self.bar.console.print(line)
 
 

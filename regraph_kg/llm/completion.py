@@ -40,8 +40,6 @@ class Message(BaseModel):
 
 
 class Choice(BaseModel):
-    """One answer."""
-
     message: Message
     finish_reason: str | None = None
 

@@ -40,7 +40,6 @@ class _Client(ollama.Client):
     """The client, and two questions that it has no words for."""
 
     def version(self) -> str:
-        """The server's version."""
         return self._request(_Version, "GET", "/api/version").version
 
     def ask(self, body: Mapping[str, object]) -> ollama.ChatResponse:

@@ -96,7 +96,6 @@ class OpenAICompatibleModel(LanguageModel):
         )
 
     def close(self) -> None:
-        """See `LanguageModel`."""
         self._connection.close()
 
     def _served(self) -> "_Model":

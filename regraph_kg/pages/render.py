@@ -55,8 +55,6 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class FailureRow:
-    """Failures of one kind."""
-
     count: int
     ended: str
     diagnosis: str
@@ -65,8 +63,6 @@ class FailureRow:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run as its page shows it."""
-
     title: str
     file: str
     state: str

@@ -62,8 +62,6 @@ class CollectChoice:
 
 
 class Gathered(BaseModel):
-    """The results of all sources."""
-
     collected: int = 0  # trajectories, whether or not they were kept
     kept: list[str] = []  # names of those in the output
     left_out: dict[str, str] = {}  # reasons by name

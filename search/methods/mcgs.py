@@ -65,8 +65,6 @@ class PaperSettings(MethodSettings):
 
 
 class ReGraphTSettings(MethodSettings):
-    """Random walks on the graph."""
-
     method: Literal["regrapht"] = "regrapht"
     steps: int = Field(default=8, ge=1)
     """L: steps of a walk, at most."""
@@ -143,7 +141,6 @@ class ExpectedImprovement:
     REPEAT_GAIN, REPEAT_SPREAD = 0.0, 0.05
 
     def __init__(self, context: Context, settings: McgsSettings) -> None:
-        """Begins at the serial code."""
         self._context, self._settings = context, settings
         self._small = context.graph.small
         self.beliefs = Beliefs()
@@ -171,7 +168,6 @@ class ExpectedImprovement:
             action.answered = False
 
     def choose(self, walk: Walk) -> NextStep | None:
-        """The one step."""
         return None if walk.steps else walk.first
 
     def reward(self, walk: Walk) -> float | None:
@@ -325,7 +321,6 @@ class Uniform:
     """
 
     def __init__(self, context: Context, settings: ReGraphTSettings | PaperSettings) -> None:
-        """Begins at the serial code."""
         self._context, self._most = context, settings.steps
         self._attempts, self._begun = getattr(settings, "attempts", None), 0
         self._start = self._state(start_id(context.task.target), (), context.task.start)
@@ -389,7 +384,6 @@ class PaperBound(Uniform):
     """
 
     def __init__(self, context: Context, settings: PaperSettings) -> None:
-        """Begins at the serial code, with nothing visited."""
         super().__init__(context, settings)
         self._settings = settings
         self.total: dict[str, float] = defaultdict(float)  # W(t)
@@ -474,7 +468,6 @@ class Mcgs:
         self._context, self.rule, self._parts = context, rule, parts
 
     def iteration(self) -> Effects[Iteration] | None:
-        """Begin a walk (see `Method`)."""
         walk = self.rule.begin()
         return None if walk is None else self._walk(walk)
 
