@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from regraph_kg.adopt.records import PlainStruct
-from regraph_kg.adopt.types import UNNAMED, Element, Passed
+from regraph_kg.adopt.types import UNNAMED, Element, Passed, PlainStruct
 
 _HEADERS = [
     "<algorithm>",

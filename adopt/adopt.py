@@ -96,7 +96,12 @@ class Adopter:
         self._notes, self._never = list[str](), list[str]()
         self._tell(f"{name}: compiling the serial code")
         plain, code = self._adapted(draft, plain)
-        draft = self._quick(draft, plain, name, code)
+        for halved in range(
+            _MOST_HALVED
+        ):  # shapes to check at which the function takes little time
+            draft = _saying(draft, halved=halved)
+            if is_quick(_problem(draft, plain, name, code), self._compiler, self._limits):
+                break
         draft = self._tried(draft, plain, name, code)
         self._notes += self._never[:_MOST_WAYS]
         fields = problem_fields(draft, plain, name)
@@ -145,15 +150,6 @@ class Adopter:
         grown, seconds = timing_shape(problem, *judge, kept=given, powers=powers)
         fields = fields | {"sizes": sizes | {"time": grown}}
         return _validated(fields, code), fields, seconds
-
-    def _quick(self, draft: Draft, plain: Plain, name: str, code: str) -> Draft:
-        """With shapes to check at which the function takes little time."""
-        for halved in range(_MOST_HALVED):
-            said = replace(draft.said, halved=halved)
-            draft = Draft(draft.read, said)
-            if is_quick(_problem(draft, plain, name, code), self._compiler, self._limits):
-                break
-        return draft
 
     def _tried(self, draft: Draft, plain: Plain, name: str, code: str) -> Draft:
         """With sizes and inputs at which the function works. Raises `BadInput` where none are."""

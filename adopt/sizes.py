@@ -75,8 +75,14 @@ def _whole_shapes(
 ) -> list[Sizes]:
     """The same, none halved."""
     squares = any(_degree(text, names) > _SQUARED for text in lengths) and len(names) == 1
-    rows = _SHAPES.get(len(names), _many(len(names)))
-    rows = _powers(len(names)) if powers else _SQUARE if squares else rows
+    count = len(names)
+    # of many sizes: all alike, falling, rising
+    many: Sequence[Sequence[int]] = [1] * count, range(count + 1, 1, -1), range(8, 8 + count)
+    rows = _SQUARE if squares else _SHAPES.get(count, many)
+    if powers:
+        rising = [1 << i for i in range(count)]
+        falling, last = [16 * i for i in reversed(rising)], rising[-1] if rising else 1
+        rows = [2] * count, falling, [128 * i // last for i in rising]
     plain: list[Sizes] = [dict(zip(names, row, strict=True)) for row in rows]
     quotients, last = _quotients(extents), len(_QUOTIENTS) - 1
     shapes = [
@@ -93,17 +99,6 @@ def _whole_shapes(
         if all(_at(text, sizes) >= 1 for text in extents):
             return [sizes, *(one for one in fit if one != sizes)]
     raise BadInput(f"no sizes make all of {', '.join(extents)} positive; give shapes with --shape")
-
-
-def _many(count: int) -> Sequence[Sequence[int]]:
-    """Shapes of so many sizes: all alike, falling, rising."""
-    return [1] * count, range(count + 1, 1, -1), range(8, 8 + count)
-
-
-def _powers(count: int) -> Sequence[Sequence[int]]:
-    """Sizes that are powers of two, drawn as `_many` draws others."""
-    rising = [1 << i for i in range(count)]
-    return [2] * count, [16 * i for i in reversed(rising)], [128 * i // rising[-1] for i in rising]
 
 
 def _raised(sizes: Sizes, least: Mapping[str, float], kept: Collection[str] = ()) -> Sizes:

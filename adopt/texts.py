@@ -133,6 +133,11 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
     extents = {name: draft.wrapped(draft.length(name)) for name in draft.names}
     called = guarded(draft, plain, wrapper(plain, sizes, extents))
     start, end = _line_start(source, function.outer), function.outer.end_byte
+    outermost = function.outer  # or the namespace, class or block around it
+    while outermost.parent is not None and outermost.parent.type != "translation_unit":
+        if outermost.parent.type.startswith("preproc_"):
+            break
+        outermost = outermost.parent
     pointers = [n for n, one in draft.read.passed.items() if one.form in ("pointer", "rows")]
     checks = takewhile(lambda n: _THROWS.fullmatch(source.text(n)), function.body.named_children)
     inside = max((node.end_byte for node in checks), default=function.body.start_byte + 1)
@@ -149,7 +154,7 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
         definition=(start, end),
         entry=plain.entry,
         declaration=f"{plain.declared(lambda element: element.opaque)};",
-        declare_at=_line_start(source, _file_scope(function.outer)),
+        declare_at=_line_start(source, outermost),
         replace=(inside, inside),
         wrapper=called,
         includes=(*needed, *["<type_traits>"] * bool(function.templates)),
@@ -160,12 +165,3 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
 def _line_start(source: CodeFile, node: Node) -> int:
     """First byte of a node, with the markers before it that were left out."""
     return max(source.begin, len(source.content[: node.start_byte].rstrip(b" ")))
-
-
-def _file_scope(node: Node) -> Node:
-    """The outermost namespace, class or block around a node, else the node."""
-    while node.parent is not None and node.parent.type != "translation_unit":
-        if node.parent.type.startswith("preproc_"):
-            break
-        node = node.parent
-    return node

@@ -26,11 +26,8 @@ PREFIX = "REGRAPH_"
 """Begins a setting's name in the environment."""
 TESTS = "REGRAPH_TEST_"
 """Begins names in the environment that belong to the test suite, and are no settings."""
-SENT_TO: Mapping[str, tuple[str, ...]] = {
-    "store_password": ("store",),
-    "openai_key": ("openai_url",),
-}
-"""Each secret, and the settings that say who gets to see it."""
+SENT_TO: Mapping[str, str] = {"store_password": "store", "openai_key": "openai_url"}
+"""Each secret, and the setting that says who gets to see it."""
 
 
 class Settings(BaseModel):
@@ -130,22 +127,16 @@ def _guard_secrets(values: Mapping[str, Any], origins: Mapping[str, Origin]) -> 
         "environment": "the environment holds",
         "user": "your own settings hold",
     }
-    for secret, addresses in SENT_TO.items():
+    for secret, address in SENT_TO.items():
         holder = holders.get(origins.get(secret, "default"))
         if holder is None or not values[secret]:
             continue  # the folder's own secret may go where the folder says
-        for address in addresses:
-            if origins.get(address) == "folder" and values[address] != "embedded":
-                raise BadInput(
-                    f"{FILE} of this folder names {address}"
-                    f" {without_login(str(values[address]))!r}, and {holder} {secret}, which is not"
-                    f" sent there: {_trusted(address)}"
-                )
-
-
-def _trusted(name: str) -> str:
-    """What to write where the folder's file is trusted, or is not."""
-    return f"if you mean it, set {variable(name)} to it, else take it out of {FILE}"
+        if origins.get(address) == "folder" and values[address] != "embedded":
+            raise BadInput(
+                f"{FILE} of this folder names {address} {without_login(str(values[address]))!r},"
+                f" and {holder} {secret}, which is not sent there: if you mean it, set"
+                f" {variable(address)} to it, else take it out of {FILE}"
+            )
 
 
 def without_login(url: str) -> str:

@@ -98,13 +98,10 @@ def _model(settings: Settings) -> Found:
             return None, f"no recorded answers in {folder}"
         return True, f"recorded answers in {folder}; no server is asked"
     if not spec.by_file:
-        return True, any_model(_with_short_timeout(settings), spec).name
+        short = settings.model_copy(update={"model_timeout_seconds": _MODEL_SECONDS})
+        return True, any_model(short, spec).name
     if not Path(spec.name).is_dir():
         return True, "answers come by file; no prompt has been written yet"
     status = batch_status(Path(spec.name))
     failed = f" ({status.failed} failed: {status.failure})" if status.failed else ""
     return True, f"by file: {status.pending} prompts wait{failed}, {status.answered} are answered"
-
-
-def _with_short_timeout(settings: Settings) -> Settings:
-    return settings.model_copy(update={"model_timeout_seconds": _MODEL_SECONDS})

@@ -26,7 +26,12 @@ def language_model(
 
 def any_model(settings: Settings, spec: ModelSpec) -> LanguageModel:
     """The model that `spec` names, for prompts of any kind. `BadInput` for recorded answers."""
-    options = _options(settings)
+    options = AskOptions(
+        temperature=settings.model_temperature,
+        max_tokens=settings.model_max_tokens,
+        timeout=settings.model_timeout_seconds,
+        patience=settings.patience_seconds,
+    )
     if spec.kind == "ollama":
         from regraph_kg.llm.ollama import OllamaModel  # noqa: PLC0415
 
@@ -41,13 +46,4 @@ def any_model(settings: Settings, spec: ModelSpec) -> LanguageModel:
     raise BadInput(
         f"model {spec}: no answers to such prompts are recorded; give --model ollama:NAME,"
         " openai:NAME or batch:FOLDER"
-    )
-
-
-def _options(settings: Settings) -> AskOptions:
-    return AskOptions(
-        temperature=settings.model_temperature,
-        max_tokens=settings.model_max_tokens,
-        timeout=settings.model_timeout_seconds,
-        patience=settings.patience_seconds,
     )

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from regraph_kg.ingest.cascade import Labels, by_code
-from regraph_kg.ingest.plan import plan
+from regraph_kg.ingest.pipeline import plan
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.search.fit.applied import deed

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from regraph_kg.ingest.cascade import Cascade
-from regraph_kg.ingest.plan import plan
+from regraph_kg.ingest.pipeline import plan
 from regraph_kg.ingest.relabel.aliases import parts
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Vocabulary

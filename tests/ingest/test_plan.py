@@ -2,7 +2,7 @@
 
 import pytest
 
-from regraph_kg.ingest.plan import plan
+from regraph_kg.ingest.pipeline import plan
 from regraph_kg.models.graph import MergePlan, Relabelled
 from regraph_kg.models.technique import Technique, technique_id
 from tests.ingest.trajectories import VOCABULARY, trajectory

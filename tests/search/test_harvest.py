@@ -11,7 +11,7 @@ import pytest
 from regraph_kg.backends.evidence import Evidence, Pair
 from regraph_kg.backends.statistics import NextRows, RowKey, add, contribution
 from regraph_kg.errors import BadInput
-from regraph_kg.ingest.plan import plan
+from regraph_kg.ingest.pipeline import plan
 from regraph_kg.models.evaluation import EvalReport, Interval, Outcome, Timing, code_hash
 from regraph_kg.models.graph import Relabelled
 from regraph_kg.models.prompt import PromptKey, Reply
