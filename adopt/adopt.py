@@ -75,10 +75,7 @@ class Adopter:
         self._checker = Checker(cache, tell, self._limits)
 
     def adopt(self, draft: Draft, name: str, folder: Path) -> Adopted:
-        """The files of a problem `name` that is to lie in `folder`.
-
-        Raises `BadInput` where the code does not compile, crashes or never ends.
-        """
+        """A problem for `folder`; `BadInput` where its code does not compile or run to its end."""
         try:
             return self._adopted(draft, name, folder)
         except OutOfArray as first:
@@ -96,9 +93,7 @@ class Adopter:
         self._notes, self._never = list[str](), list[str]()
         self._tell(f"{name}: compiling the serial code")
         plain, code = self._adapted(draft, plain)
-        for halved in range(
-            _MOST_HALVED
-        ):  # shapes to check at which the function takes little time
+        for halved in range(_MOST_HALVED):  # until it takes little time at shapes to check
             draft = _saying(draft, halved=halved)
             if is_quick(_problem(draft, plain, name, code), self._compiler, self._limits):
                 break
@@ -189,10 +184,7 @@ class Adopter:
     def _otherwise(
         self, draft: Draft, whole: frozenset[str], first: BadInput, finite: Callable[[Draft], bool]
     ) -> tuple[Draft, bool]:
-        """A draft at which the function works, where it failed; and whether it gives numbers.
-
-        Raises the first failure where there is none.
-        """
+        """A draft at which it works, and whether it gives numbers; else raises `first`."""
         tries: list[tuple[str, dict[str, Any]]] = []
         if draft.starts:
             text = f"no row begins at the end in {', '.join(draft.starts)}, where it fails"

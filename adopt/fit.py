@@ -68,10 +68,7 @@ class Fitting:
                 yield _sum(whole, [text for text, _ in terms])
 
     def mostly(self, values: Sequence[int], places: Collection[str]) -> tuple[str, str, str]:
-        """What most values are; and an index beside it, or a size that some of them are below.
-
-        All are "" where there is no such formula.
-        """
+        """What most values are; an index beside it, or a size that some are below; else all ""."""
         wanted = np.array(values)
         for text, at in self._terms.items():
             for other in self._sizes.keys() - names_in(text):

@@ -58,10 +58,7 @@ _Case = tuple[Sizes, tuple[bytes, ...]]
 
 
 def look(problem: Problem, gcc: Gcc) -> Overrun | list[Untaken]:
-    """How the code leaves an array at shapes to check, or else where it never goes there.
-
-    Raises `ToolError` where it cannot be looked at.
-    """
+    """How the code leaves an array, or else where it never goes. Raises `ToolError`."""
     cases = list(_cases(problem))
     sizes = [arg.name for arg in problem.args if arg.role == "size"]
     ways = Ways(problem.serial_code, [*sizes, *problem.sizes.time])

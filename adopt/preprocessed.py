@@ -73,10 +73,7 @@ def preprocessed(source: CodeFile) -> tuple[CodeFile, CodeFile, tuple[str, ...]]
 
 
 def build_of(text: str) -> tuple[Build, str, list[str]]:
-    """What of a compiler's flags decides how a file is read, that alone, and what is left out.
-
-    Raises `BadInput`.
-    """
+    """What of flags decides how a file is read, that as text, and the rest. Raises `BadInput`."""
     try:
         words = shlex.split(text)
     except ValueError as error:

@@ -102,10 +102,7 @@ def _whole_shapes(
 
 
 def _raised(sizes: Sizes, least: Mapping[str, float], kept: Collection[str] = ()) -> Sizes:
-    """With one size a few times larger for each extent that is below what it is to be at least.
-
-    By a power of two: sizes may have to be powers of two themselves.
-    """
+    """With one size larger by a power of two for each extent that is below what it is to be."""
     all_times = [1 << power for power in range(1, _MOST_DOUBLED + 1)]
     for text, wanted in least.items():
         names = [name for name in sizes if name not in kept]
@@ -183,10 +180,7 @@ def timing_shape(
 
 
 def is_quick(problem: Problem, compiler: Compiler, limits: JudgeLimits) -> bool:
-    """Whether a call at the largest shape to check takes little: a judgement makes hundreds.
-
-    Code that fails there is quick, too: others say why.
-    """
+    """Whether a call takes little, as a judgement makes hundreds; failing code does, too."""
     try:
         seconds = _timed(problem, _program(problem, compiler), problem.sizes.check[-1], limits)
     except RunFailed as failed:
@@ -202,10 +196,7 @@ def all_finite(
     limits: JudgeLimits,
     patience_seconds: float = PATIENCE_SECONDS,
 ) -> bool:
-    """Whether every distribution leads to numbers at the largest shape to check.
-
-    Raises `BadInput` where the code does not compile, crashes or does not end.
-    """
+    """Whether all inputs lead to numbers; `BadInput` where code does not compile or end well."""
     program, sizes = _program(problem, compiler), problem.sizes.check[-1]
     shapes: list[Sizes] = list(problem.sizes.check)
     with closing(Runner(problem, program, shapes, limits, "the function")) as run:

@@ -33,10 +33,7 @@ class Journal:
     """Entries by key; a context manager that holds the file."""
 
     def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
-        """Open or begin the journal of the collection that `about` describes.
-
-        Raises `BadInput` where the file is of another collection, no journal, or in use.
-        """
+        """`BadInput` where it is of another collection than `about`, no journal, or in use."""
         self._path = path
         with file_errors(path, "choose another place: --output", ToolError):
             os.close(opener(str(path), os.O_RDWR | os.O_CREAT))  # answers are for the user alone

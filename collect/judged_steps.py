@@ -59,10 +59,7 @@ class TrajectoryDraft:
 
 
 def settled(trajectory: Trajectory) -> Trajectory | None:
-    """A measured trajectory up to the first step that the full grade found wrong.
-
-    That step is then a failure. None where no step is left.
-    """
+    """Up to the first step found wrong at the full grade, then a failure; None without a step."""
     steps: list[Step] = []
     failures = list(trajectory.failures)
     for step in trajectory.steps:
@@ -102,10 +99,7 @@ def choose_kept(
 
 
 def counted_once(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
-    """Trajectories that share their first steps: measurements and failures in the first one alone.
-
-    So every try counts once in the statistics.
-    """
+    """Every try counts once: those of shared first steps are in the first trajectory alone."""
     counted: set[tuple[str, ...]] = set()
     once = []
     for trajectory in trajectories:

@@ -27,10 +27,7 @@ techniques that it may have applied."""
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """A trajectory's labels, resolved, one per step and one per failure, in its order.
-
-    `coined` are the new techniques among them, as they are to be called.
-    """
+    """A trajectory's labels, resolved, in its order; `coined` are the new techniques among them."""
 
     steps: tuple[Relabelled, ...]
     failures: tuple[Relabelled, ...]
@@ -74,10 +71,7 @@ class Cascade:
         return self._verdicts[key]
 
     def settle(self, uses: Mapping[Label, NameUse]) -> Iterator[LabelVerdict]:
-        """Decide many labels at once, those that a model is asked about beside each other.
-
-        Raises `AnswersPending` when all that can be asked is asked and answers are to come by file.
-        """
+        """Decide labels, a model those beside each other; `AnswersPending` once all are asked."""
         if self._sorter is not None:
             for target, names in self._unknown(uses).items():
                 for verdict in self._sorter(target, names):
@@ -113,10 +107,7 @@ class Cascade:
         return LabelVerdict(Relabelled(step.label, given, "given"))
 
     def _compound(self, label: str, target: Target) -> Relabelled | None:
-        """The first technique of a compound name; None where a part is no name.
-
-        By names alone (no rule) a name is what it says as a whole.
-        """
+        """The first technique of a compound name whose parts are all names; by names alone none."""
         names = parts(label) if self._lexical else ()
         found = [self._named(one, target) or self._by_rule(one, target) for one in names]
         if not found or found[0] is None or None in found:

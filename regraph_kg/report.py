@@ -41,10 +41,7 @@ def counts(numbers: Mapping[str, int]) -> str:
 
 
 def failure(commonest: CommonFailure | None) -> str:
-    """The commonest failure of a search: "mostly without code, 4 times: the answer is empty".
-
-    "" where there was none.
-    """
+    """The commonest failure, if any: "mostly without code, 4 times: the answer is empty"."""
     if commonest is None:
         return ""
     diagnosis = commonest.diagnosis
@@ -56,10 +53,7 @@ def failure(commonest: CommonFailure | None) -> str:
 
 
 def taken_back(best: TakenBack | None) -> str:
-    """The best of a search that is no answer: "1.97x in the search, measured again 1.02x (..)".
-
-    "" where nothing was faster than the serial code in the search.
-    """
+    """The best that is no answer, if any: "1.97x in the search, measured again 1.02x (..)"."""
     if best is None:
         return ""
     text = f"{times(best.searched)} in the search"
@@ -93,10 +87,7 @@ def run_table(summary: RunSummary, files: Mapping[str, str], *, walks: bool) -> 
 
 
 def run_rows(summary: RunSummary, *, walks: bool) -> dict[str, str]:
-    """The result's origin: path, machine, cost, samples, excluded examples.
-
-    `walks`: whether the method walks the graph. An unknown value is "".
-    """
+    """The result's origin and cost; unknown is "". `walks`: whether the method walks the graph."""
     way = path(summary.best_path)
     if summary.improved and not summary.best_path:
         way = "start: made of the serial code by rules, by no model"

@@ -94,10 +94,7 @@ def refuse(run: RunRecord, *, recorded: bool = False, trust: bool = False, judge
 
 
 def harvest(run: RunRecord, serial: str) -> Harvest:
-    """The trajectories of a run on a problem with the serial code `serial`.
-
-    `BadInput` for other serial code than it began with; whether it may teach: `refuse`.
-    """
+    """The trajectories of a run. `BadInput` for other serial code than it began with."""
     if code_hash(serial) != run.header.serial:
         raise BadInput(
             f"run {run.id}: it began with other serial code than problem"

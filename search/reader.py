@@ -28,10 +28,7 @@ class GraphReader:
         excluded: str | None,
         kind: str = "",
     ) -> None:
-        """`open_store` is called when the first question comes.
-
-        Codes of `kind` are like its own.
-        """
+        """`open_store` is called at the first question; codes of `kind` are like its own."""
         self._open = open_store
         self._seen: dict[str, Any] = {"device": device, "kind": kind, "exclude_problem": excluded}
         self._store: GraphStore | None = None

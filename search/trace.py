@@ -149,10 +149,7 @@ class Trace(AbstractContextManager["Trace"]):
         return self._earlier + self._clock() - self._opened
 
     def world(self, live: World) -> World:
-        """`live`, with this trace as memory in front of what is asked at once, and as its record.
-
-        Replies and verdicts go by `executor`.
-        """
+        """`live`, with this trace as memory and record; replies and verdicts go by `executor`."""
         return World(
             neighbours=lambda technique: self._recall(
                 "neighbours", technique, lambda: live.neighbours(technique)

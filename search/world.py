@@ -46,10 +46,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class Evaluate:
-    """A verdict at the screening grade, answered by an `EvalReport`.
-
-    `incumbent_seconds` is the best time of a call so far: timing may end early far above it.
-    """
+    """A verdict at the screening grade; timing may end early far above `incumbent_seconds`."""
 
     candidate: Candidate
     incumbent_seconds: float | None = None

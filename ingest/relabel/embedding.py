@@ -86,10 +86,7 @@ def vectors_of(texts: Sequence[str]) -> np.ndarray:
 
 
 def alike_parts(texts: Sequence[str], most: int) -> list[list[int]]:
-    """The numbers of `texts` in equal parts of `most` at most, those of a part alike.
-
-    Texts are chained, each with the nearest of those that are left, and the chain is cut.
-    """
+    """The numbers of `texts` in equal parts of `most` at most: of a chain of nearest ones, cut."""
     chain = list(range(len(texts)))
     if len(texts) > most:
         vectors = vectors_of(texts)

@@ -136,10 +136,7 @@ class _Name:
 
 
 class LexicalRule:
-    """The stage "lexical"; see the module.
-
-    A function of its argument, so that a label means the same technique every time.
-    """
+    """The stage "lexical"; see the module. A label means the same technique every time."""
 
     def __init__(self, techniques: Sequence[Technique]) -> None:
         by_target: defaultdict[Target, list[Technique]] = defaultdict(list)

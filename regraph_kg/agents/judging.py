@@ -31,10 +31,7 @@ TICK = 1.0  # seconds between two words of how long it takes
 
 
 class JudgeDesk:
-    """One judge for all agents of a server; who comes second waits for the first.
-
-    `budget`: seconds of judging that all questions may take together.
-    """
+    """One judge for all agents, who take turns; `budget`: seconds of judging for all together."""
 
     def __init__(self, settings: Settings, budget: float) -> None:
         # the judge's process runs strangers' code, and has no use for secrets

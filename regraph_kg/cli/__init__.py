@@ -26,10 +26,7 @@ def main() -> None:
 
 
 def press_again(lost: "sys.UnraisableHookArgs") -> None:
-    """Raise a Ctrl-C in a destructor (the driver's sessions have one) again outside of it.
-
-    Python only reports an exception in a destructor, and goes on.
-    """
+    """Raise a Ctrl-C in a destructor, where Python only reports it, again outside of it."""
     if lost.exc_type is not KeyboardInterrupt:
         sys.__unraisablehook__(lost)
         return

@@ -152,10 +152,7 @@ def choose(options: Options, model: str) -> SearchChoice:
 
 
 def resume_command(options: Options, trace: Path) -> str:
-    """The command that resumes a search; everything else is in the trace.
-
-    Options that may change on the way are typed again.
-    """
+    """The command that resumes a search; what may change on the way is typed again."""
     words = ["regraph", "optimize", options.problem, "--resume", str(trace)]
     for name, value in {"--model": options.model, "--output": options.output}.items():
         words += [name, str(value)] if value is not None else []
@@ -168,10 +165,7 @@ def set_names(kind: type[BaseModel]) -> list[str]:
 
 
 def _set(base: M, options: Options, prefix: str, owner: str) -> M:
-    """`base` with the values of --set that have its prefix; "none" is None.
-
-    `owner` is named where it knows no such setting.
-    """
+    """`base` with the values of --set with its prefix, "none" is None; errors name the `owner`."""
     names, changes = set_names(type(base)), dict[str, str | None]()
     for text in _texts(options, prefix):
         name, equals, value = text.removeprefix(prefix).partition("=")

@@ -50,10 +50,7 @@ def watch(story: Story[T]) -> T:
 
 @contextmanager
 def telling() -> Iterator[Callable[[str], None]]:
-    """Show current work on stderr: one live line on a terminal, a line each elsewhere.
-
-    "" removes the live line before other output.
-    """
+    """Show current work on stderr, on a terminal in one live line, which "" removes."""
     console = PlainConsole(stderr=True, soft_wrap=True)
     # no thread of it disturbs the judge's times
     live = Live(console=console, auto_refresh=False, transient=True)

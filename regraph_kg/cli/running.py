@@ -74,10 +74,7 @@ def run(options: Options) -> bool:
 
 
 def load_starter(settings: Settings) -> None:
-    """Load the starter graph into an empty embedded store.
-
-    Raises `BadInput` for a shared store, which only `regraph ingest --starter` fills.
-    """
+    """Load the starter graph into an embedded store that is empty; `BadInput` for a shared one."""
     if settings.store != "embedded":
         raise BadInput("starter: this store is shared; fill it with regraph ingest --starter")
     with closing(open_store(settings)) as store:

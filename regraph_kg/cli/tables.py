@@ -44,10 +44,7 @@ def print_rows(
     figures: Collection[int] = (),
     console: Console | None = None,
 ) -> None:
-    """Print rows below headings; the columns `figures` keep their width, whatever the terminal's.
-
-    Words fold.
-    """
+    """Print rows below headings; words fold, the columns `figures` keep their width."""
     table = Table(*headings, box=None, pad_edge=False)
     for row in rows:
         table.add_row(*row)

@@ -222,10 +222,7 @@ class Connection:
 
 
 def _login(url: str, place: str, kind: ServerKind) -> str:
-    """The header for user and password of a URL, if any. `BadInput` for what is no URL.
-
-    They leave the URL, so that they are in no client's log.
-    """
+    """The header for a URL's login, which no client's log gets. `BadInput` for what is no URL."""
     try:
         parts = urlsplit(url)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

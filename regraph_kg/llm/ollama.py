@@ -97,10 +97,7 @@ class OllamaModel(LanguageModel):
         self._connection.close()
 
     def _described(self) -> tuple[str, str]:
-        """The server's version and the model's digest.
-
-        A version that is too old to refuse an overlong text is warned of.
-        """
+        """The server's version, the model's digest; a version that cuts texts is warned of."""
         try:
             version = self._client.version()
         except Refused as refused:  # any Ollama answers this

@@ -79,10 +79,7 @@ def _ended(name: bytes) -> bytes:
 
 
 def write(changes: Sequence[HomeChange], record: Path) -> None:
-    """Write all of them or none, and in `record` how to take them back. Raises `BadInput`.
-
-    After a kill some may be written; `take_back` restores them.
-    """
+    """Write all or none, after `record` says how to take them back. Raises `BadInput`."""
     for change in _recorded(record) if record.exists() else ():
         if content_of(change.path) == change.after:
             # a second record would lose the contents from before the first
@@ -111,10 +108,7 @@ def write(changes: Sequence[HomeChange], record: Path) -> None:
 
 
 def take_back(record: Path) -> list[Path]:
-    """Restore the files; `BadInput` where one of them was changed since.
-
-    Files that are as they were before, as after a kill or a `git checkout`, stay so.
-    """
+    """Restore files that are not as before; `BadInput` where one was changed since."""
     if not record.exists():
         raise BadInput("nothing of this run was applied here, or it was taken back")
     changes = _recorded(record)

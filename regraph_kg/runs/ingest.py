@@ -162,10 +162,7 @@ def grow(settings: Settings, lines: BinaryIO, level: RelabelLevel, title: str) -
 
 
 def embed_new(settings: Settings) -> Story[None]:
-    """Embed the examples that have no embedding yet; never raises.
-
-    A failure is a line with the command that catches up: the main work is done.
-    """
+    """Embed what has no embedding; a failure is a line: the main work is done."""
     try:
         with closing(open_store(settings)) as store:
             embedder = embedder_of(store.embedding_space())

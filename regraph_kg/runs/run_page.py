@@ -167,10 +167,7 @@ def _commands(run: RunRecord) -> Iterator[str]:
 
 
 def failure_rows(run: RunRecord) -> tuple[FailureRow, ...]:
-    """Failures, equal but for numbers in their diagnoses: most first.
-
-    A row shows the latest diagnosis and its technique.
-    """
+    """Failures, equal but for numbers, most first, each with the latest diagnosis and technique."""
     rows: dict[tuple[Outcome, str], FailureRow] = {}
     for step in (traced.step for traced in run.steps):
         # a noisy clock is no fault of the code

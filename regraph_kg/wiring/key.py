@@ -23,10 +23,7 @@ BYTES = 32
 
 
 def own_folder(settings: Settings) -> Path:
-    """The user's data folder, even if the current folder's file names another one.
-
-    A stranger's folder would bring a key that the stranger knows.
-    """
+    """The user's data folder, not one that a stranger's file names and whose key he knows."""
     if settings.origin("data_dir") == "folder":
         return Path(platformdirs.user_data_dir("regraph"))
     return settings.data_dir

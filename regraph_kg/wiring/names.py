@@ -44,10 +44,7 @@ def open_cascade(
     level: RelabelLevel,
     model: LanguageModel | None = None,
 ) -> Cascade:
-    """The relabelling of names that `vocabulary` does not list, up to `level`.
-
-    At "model" it asks `model`, by default that of the settings.
-    """
+    """Relabelling up to `level`; "model" asks `model`, by default that of the settings."""
     if level == "exact":
         return Cascade(vocabulary)
     # Only names by people count: the meaning of a name must not depend on other ingests now.
