@@ -110,16 +110,12 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What is known of one candidate so far.
-
-    `incumbent`: seconds of a call of the best code so far. 3 times that, else 3 times the serial
-    code's, ends a series early (censored).
-    """
+    """What is known of one candidate so far."""
 
     candidate: Candidate
     problem: Problem
     grade: Grade  # what is asked for
-    incumbent: float | None = None
+    incumbent: float | None = None  # seconds of a call of the best code so far
     program: Program | None = None
     differs: bool = False  # whether right outputs differ from run to run
     times: Times | None = None

@@ -73,10 +73,7 @@ class PlannedCases:
 
 
 class FurtherChecks:
-    """Further cases of one problem, and runs on them.
-
-    `seed` of the rules is secret. `trusted` is the serial code, then its honest variants.
-    """
+    """Further cases of one problem; `trusted` is the serial code, then its honest variants."""
 
     def __init__(
         self, staffing: Staffing, shapes: Sequence[Sizes], trusted: Sequence[Program]
@@ -247,10 +244,7 @@ class FurtherChecks:
         return PlannedCases(Case(shape, 0, seed), shapes, altered, placed, large)
 
     def _near_timed(self, rng: random.Random, seed: int, altered: Sequence[Case]) -> Iterator[Case]:
-        """Cases at a shape close to the timing shape; at that, those that timed calls do not have.
-
-        The first two are what the screening runs of large ones.
-        """
+        """Cases close to the timing shape, and at it; the first two are those of the screening."""
         problem, seconds = self._problem, self._references.timed_seconds
         timed, variants = problem.sizes.time, self._variants
         near = nearly(problem, rng, min(1.0, _TRUTH_SECONDS / max(seconds, 1e-9)))

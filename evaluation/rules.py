@@ -15,10 +15,9 @@ class Failure:
 
 @dataclass(slots=True)
 class Budget:
-    """Seconds that all commands to a candidate's workers may take together.
+    """Seconds that all commands to a candidate's workers may take together."""
 
-    One that dawdles in each of them would hold the judge for minutes. What that does is its own.
-    """
+    # one that dawdles in each of them would hold the judge for minutes
 
     seconds: float
     spent: float = 0.0

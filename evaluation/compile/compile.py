@@ -98,12 +98,10 @@ class Compilation:
 
 
 class Compiler:
-    """Compiles on this machine, into the folder `cache`.
-
-    Without `sandbox` a source can have any file read that this user may read: for tests only.
-    """
+    """Compiles on this machine, into the folder `cache`."""
 
     def __init__(self, cache: Path, gcc: Gcc, limits: JudgeLimits, *, sandbox: bool = True) -> None:
+        # without a sandbox a source can have any file read that this user may read: for tests only
         self._folder, self._gcc, self._limits = cache, gcc, limits
         self._sandbox = sandbox
         self._cache = Cache(cache)

@@ -36,10 +36,8 @@ def abi(libc: ctypes.CDLL) -> int:
 
 
 def restrict(libc: ctypes.CDLL, rules: "Iterable[tuple[str, int]]") -> bool:
-    """Refuse every file but those at or below these paths, with these rights; False: no landlock.
-
-    Refuses TCP, signals to others and abstract sockets as well, where the kernel can.
-    """
+    """Refuse every file but those at or below these paths, with these rights; False: none here."""
+    # TCP, signals to others and abstract sockets are refused as well, where the kernel can
     version = abi(libc)
     if version < 1:
         return False

@@ -140,10 +140,8 @@ class GpuMonitor:
         return None if millijoules is None else millijoules / 1000
 
     def used_by_others(self, since: float) -> str:
-        """Which processes that are not ours computed on it since a time of the clock; "" for none.
-
-        One that has ended, or that this container does not see, is not told.
-        """
+        """Processes that are not ours and computed on it since a time of the clock; "" for none."""
+        # one that has ended, or that this container does not see, is not told
         used: defaultdict[int, list[int]] = defaultdict(list)
         for sample in self._say("ProcessUtilization", int(since * 1e6)) or ():
             used[sample.pid].append(sample.smUtil)

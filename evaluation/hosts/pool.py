@@ -84,10 +84,7 @@ class Seat:
 
 
 class JudgeProcess:
-    """A process that judges, started when first asked, anew when it has died; one question at once.
-
-    The kernel kills it when this process ends. Ctrl-C is the business of whoever started it.
-    """
+    """A process that judges, started when first asked, anew once it died; one question at once."""
 
     def __init__(self) -> None:
         self._executor: ProcessPoolExecutor | None = None

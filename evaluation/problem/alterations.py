@@ -63,17 +63,13 @@ Number = int | float
 
 @dataclass(frozen=True, slots=True)
 class _Lot:
-    """What one alteration of all arrays draws: `factor` is that of huge values.
-
-    `is_wild`: the more daring of two tries, which fewer functions stand. `place`: of this
-    array among those of floats. `sentinels`: of this array.
-    """
+    """What one alteration of all arrays draws."""
 
     rng: np.random.Generator
-    factor: float
-    is_wild: bool
-    place: int = 0
-    sentinels: tuple[Number, ...] = ()
+    factor: float  # of huge values
+    is_wild: bool  # the more daring of two tries, which fewer functions stand
+    place: int = 0  # of this array among those of floats
+    sentinels: tuple[Number, ...] = ()  # of this array
 
 
 def altered(

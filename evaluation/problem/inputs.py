@@ -22,10 +22,7 @@ _KEPT_BYTES = KEPT_INPUTS_BYTES
 
 
 class Inputs:
-    """Inputs of one problem by case, read-only: drawn once, kept while memory allows.
-
-    A case above a quarter of that is drawn anew each time.
-    """
+    """Inputs of one problem by case, read-only: drawn once, kept while memory allows."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
@@ -42,7 +39,7 @@ class Inputs:
         nbytes = sum(array.nbytes for array in made.values())
         for array in made.values():
             array.flags.writeable = False
-        if nbytes <= min(self._free, _KEPT_BYTES // 4):
+        if nbytes <= min(self._free, _KEPT_BYTES // 4):  # larger ones are drawn anew each time
             self._free -= nbytes
             self._kept[key] = made
         return made
@@ -109,11 +106,8 @@ def describe(problem: Problem, variant: int) -> str:
 def move_by_one_ulp(
     problem: Problem, views: Mapping[str, Array], seed: int, least: float = 0.0
 ) -> None:
-    """Every floating-point element one unit of its own precision up or down, at random, in place.
-
-    The unit is eps of the declared type, not below `least`; `views` may be wider. Integer arrays
-    are exact and stay as they are.
-    """
+    """Every float one unit of its own precision up or down, at random, in place."""
+    # the unit is eps of the declared type, not below `least`; `views` may be wider
     each = (
         (leaf, views[arg.name][field] if field else views[arg.name])
         for arg in problem.inputs

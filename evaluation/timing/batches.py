@@ -64,10 +64,7 @@ def reserve(layout: Layout, problem: Problem) -> list[Call]:
 
 
 class Pool:
-    """The contents whose truths a session knows; shared by its workers, secret to all of them.
-
-    `retire` a content that a diagnosis reveals: the next candidate could know it.
-    """
+    """The contents whose truths a session knows; shared by its workers, secret to all of them."""
 
     def __init__(self, seed: int) -> None:
         self._rng = random.Random(seed)
@@ -84,7 +81,7 @@ class Pool:
         return any(content.seed == seed for content in self._contents)
 
     def retire(self, content: TimedInputs) -> None:
-        """Put another one into its place."""
+        """Replace one that a diagnosis revealed: the next candidate could know it."""
         for index, current in enumerate(self._contents):
             if current.seed == content.seed:
                 self._contents[index] = TimedInputs(self._rng.getrandbits(128))
@@ -289,10 +286,7 @@ class Bench:
         return chosen
 
     def _plan_block(self) -> None:
-        """Plan, at the start of a block, one of its batches and a place for a content of the pool.
-
-        The batch after it changes that in place.
-        """
+        """Plan, at the start of a block, a batch and a place for a content; the next changes it."""
         if self._batch < self._horizon:
             return
         length = max(2, (_BLOCK_GROWTH - 1) * self._batch)

@@ -153,14 +153,11 @@ class TimedBatch:
 
 @dataclass(slots=True)
 class TimedSeries:
-    """One series of batches on one worker: begun, run once or more, ended.
-
-    A call may take `call_seconds`. Raises `ToolError` where the GPU is lost.
-    """
+    """One series of batches on one worker: begun, run once or more, ended. Raises `ToolError`."""
 
     worker: Worker
     bench: Bench
-    call_seconds: float
+    call_seconds: float  # most that a call may take
     method: TimingOptions
     rule: StopRule = field(init=False)  # when it has enough batches
     batches: list[TimedBatch] = field(default_factory=list)

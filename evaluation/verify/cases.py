@@ -51,11 +51,9 @@ CoveringRow = tuple[int, ...]  # index of a shape, then the place each factor ta
 
 
 def check_shapes(problem: Problem, seed: int, defences: Defences) -> list[Sizes]:
-    """Declared check shapes in order, then the secret one, then the timing shape if small enough.
-
-    The secret one lies between the smallest and largest declared, has elements, and keeps to
-    `sizes.require`; none where no such shape is found.
-    """
+    """Declared check shapes in order, then a secret one, then the timing shape if small enough."""
+    # the secret one lies between the smallest and largest declared, has elements, and keeps to
+    # `sizes.require`; none where no such shape is found
     declared: list[Sizes] = list(problem.sizes.check)
     if not defences.shapes:
         return declared[-1:]

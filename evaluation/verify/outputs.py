@@ -39,17 +39,14 @@ _NEAR = 2.0**-10  # how far off, relative to itself, a finite part is beside one
 
 @dataclass(frozen=True, slots=True)
 class ExpectedOutput:
-    """Expected output (fp64, or the exact integers) and the tolerance of its elements.
-
-    With `at`, both are known at these flat indices only, and `blocks` of all. Of integers that
-    floats decide, as the place of a largest one, `others` are what rounding makes of them.
-    """
+    """Expected output (fp64, or the exact integers) and the tolerance of its elements."""
 
     values: Array
     tolerance: Array | float
-    at: Array | None = None
-    blocks: large_outputs.Blocks | None = None
+    at: Array | None = None  # flat indices at which alone both are known
+    blocks: large_outputs.Blocks | None = None  # sums of all elements, with `at`
     others: tuple[Array, ...] = ()
+    """What rounding makes of integers that floats decide, as the place of a largest one."""
 
     def of(self, output: large_outputs.KeptOutput) -> Array:
         """The elements of an output whose truth is known."""

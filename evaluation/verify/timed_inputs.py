@@ -45,10 +45,7 @@ class TimedInputs:
 
 
 class Contents:
-    """Makes inputs of one problem at its timing shape by name. `seed` is secret.
-
-    `changed` is how many elements of an array differ from one version to the next; 0: none can.
-    """
+    """Makes inputs of one problem at its timing shape by name. `seed` is secret."""
 
     def __init__(self, problem: Problem, seed: int) -> None:
         self._problem, self._sizes = problem.at(problem.sizes.time), problem.sizes.time
@@ -57,7 +54,7 @@ class Contents:
         self._loud: dict[str, Array] = {}
         self._kinds = distributions(problem, 0)
         self.changeable = changeable(problem, 0)
-        self.changed = 0
+        self.changed = 0  # elements of an array that differ from one version to the next
         if self.changeable:  # so many that a sample of the outputs may show it
             self.changed = max(_CHANGED, min(_CHANGED * thinning(problem), min(self.sizes) // 4))
 

@@ -54,11 +54,9 @@ class Elapsed:
 
 
 class Stopwatch:
-    """Gives a command and watches for its end without sleeping (harness/clock.cpp).
+    """Gives a command and watches for its end without sleeping (harness/clock.cpp)."""
 
-    Precise to a microsecond or two, at the price of a core: only for a machine that has one to
-    spare.
-    """
+    # precise to a microsecond or two, at the price of a core: for a machine that has one to spare
 
     def __init__(self, library: Path) -> None:
         self._round_trip = ctypes.CDLL(str(library)).regraph_round_trip

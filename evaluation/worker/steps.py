@@ -42,14 +42,11 @@ _TICK = 1e-7  # no call is known better than this, in seconds: what the stopwatc
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What it takes to get one call ready, and to launch a kernel that does nothing.
+    """What it takes to get one call ready, and to launch a kernel that does nothing."""
 
-    The sweep of the cache alone; with it unsealed before: all of the inputs, or a few elements.
-    """
-
-    sweep: float = 0.0
-    whole: float = 0.0
-    changed: float = 0.0
+    sweep: float = 0.0  # of the cache alone
+    whole: float = 0.0  # with all of the inputs unsealed before it
+    changed: float = 0.0  # with a few elements
     launch: float = 0.0
     start: float = 0.0  # what a batch takes before that, beyond the round trip of an empty one
     least: float = 0.0  # the shortest sweep when it was measured

@@ -84,10 +84,8 @@ def serve(folder: Path, idle_seconds: float, report: IO[str]) -> None:
 
 
 def start(folder: Path, password: str) -> tuple[Any, int, Callable[[], int]]:
-    """Start ArcadeDB on free ports of localhost: the server, its Bolt port, its open connections.
-
-    HTTP cannot be left out; it is bound to localhost too and wants the same password (MCP is off).
-    """
+    """Start ArcadeDB on free ports of localhost: the server, its Bolt port, its connections."""
+    # HTTP cannot be left out; it is bound to localhost too and wants the same password (no MCP)
     from arcadedb_embedded.jvm import start_jvm  # type: ignore[import-untyped]  # noqa: PLC0415
     from arcadedb_embedded.server import ArcadeDBServer  # type: ignore[import-untyped]  # noqa: PLC0415
 

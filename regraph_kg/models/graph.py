@@ -75,17 +75,12 @@ class EmbeddingProgress:
 
 @dataclass(frozen=True, slots=True)
 class MergePlan:
-    """One trajectory, resolved, ready to be merged in one transaction.
-
-    `labels[i]` resolves `trajectory.steps[i]`, `failed_labels[i]` resolves
-    `trajectory.failures[i]`; `new` are techniques that the store may not know yet. Examples are
-    not embedded here, but all together after the ingest.
-    """
+    """One trajectory, resolved, ready to be merged in one transaction, and embedded later."""
 
     trajectory: Trajectory
-    labels: tuple[Relabelled, ...]
-    failed_labels: tuple[Relabelled, ...] = ()
-    new: tuple[Technique, ...] = ()
+    labels: tuple[Relabelled, ...]  # one for each of `trajectory.steps`
+    failed_labels: tuple[Relabelled, ...] = ()  # one for each of `trajectory.failures`
+    new: tuple[Technique, ...] = ()  # techniques that the store may not know yet
     created: str = ""  # when the plan was made; UTC, ISO 8601
 
     def path(self) -> tuple[str, ...]:

@@ -31,14 +31,11 @@ def element(technique: str, sample: int) -> str:
 
 
 class DecisionKey(Frozen):
-    """Identity of a prompt that is of no search: a `kind` of decision ("relabel") on a `subject`.
-
-    `attempt` is the sample number, where the same is asked more than once.
-    """
+    """Identity of a prompt of no search: a `kind` of decision ("relabel") on a `subject`."""
 
     kind: str
     subject: str
-    attempt: int = 0
+    attempt: int = 0  # the sample number, where the same is asked more than once
 
 
 class NewLaunch(Frozen):

@@ -30,12 +30,9 @@ of work; communication of threads; wide operations; loops."""
 
 
 class Technique(Frozen):
-    """A named code optimization within one target.
+    """A named code optimization within one target."""
 
-    `id` is "<target>/<slug>"; "<target>/start" is the initial state (serial code).
-    """
-
-    id: TechniqueId
+    id: TechniqueId  #: "<target>/<slug>"; "<target>/start" is the initial state (serial code)
     name: str = Field(min_length=1, max_length=LONGEST_NAME)
     target: Target
     family: Family | None = None
