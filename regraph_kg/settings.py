@@ -22,8 +22,7 @@ from regraph_kg.errors import BadInput, file_errors
 Origin = Literal["flags", "environment", "folder", "user", "default"]
 """The place a setting came from: all but "folder" are the user's own word."""
 FILE = "regraph.toml"
-PREFIX = "REGRAPH_"
-"""Begins a setting's name in the environment."""
+PREFIX = "REGRAPH_"  # begins a setting's name in the environment
 TESTS = "REGRAPH_TEST_"
 """Begins names in the environment that belong to the test suite, and are no settings."""
 SENT_TO: Mapping[str, str] = {"store_password": "store", "openai_key": "openai_url"}

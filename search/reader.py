@@ -1,7 +1,4 @@
-"""The graph as a search reads it. A store that is lost ends the run, which goes on by its trace.
-
-Not here: who asks what, and the memory of it (trace.py).
-"""
+"""The graph as a search reads it. A store that is lost ends the run, which goes on by its trace."""
 
 import signal
 from collections.abc import Callable, Iterator

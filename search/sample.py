@@ -1,7 +1,6 @@
 """One sample: the model is asked, the code in its answer judged, the cost paid.
 
-Every code that was judged is remembered with its verdict; equal code is judged once. Not here: the
-judge; a search's use of a sample (methods/).
+Every code that was judged is remembered with its verdict; equal code is judged once.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """Names as trajectories use them, the names that are joined in one, and the verdict on a name.
 
 A name that is an id, a name or an alias of a technique is found by the vocabulary (models/
-technique.py). Not here: the order of the stages (ingest/cascade.py).
+technique.py).
 """
 
 import difflib

@@ -8,7 +8,7 @@ import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import asdict
-from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
@@ -26,7 +26,6 @@ from regraph_kg.models.target import USUAL, Target
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.problems import check_problem, declared_problem, find_problem
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 Code = Annotated[str, Field(description="Source text; or give file.")]
@@ -39,16 +38,14 @@ Few = Annotated[int, Field(ge=1, le=10)]
 ToolAnswer = dict[str, Any]
 
 
-def plain_errors(
-    tool: Callable[Concatenate["Tools", P], Awaitable[T]],
-) -> Callable[Concatenate["Tools", P], Coroutine[Any, Any, T]]:
+def plain_errors(tool: Callable[..., Awaitable[T]]) -> Callable[..., Coroutine[Any, Any, T]]:
     """The tool with its errors as one line for the agent."""
 
     @functools.wraps(tool)
-    async def wrapped(self: "Tools", /, *args: P.args, **kwargs: P.kwargs) -> T:
+    async def wrapped(**arguments: Any) -> T:
         try:
             # an agent sees one line, and goes on; a traceback would name the user's paths
-            return await tool(self, *args, **kwargs)
+            return await tool(**arguments)
         except RegraphError as error:
             raise ToolError(str(error)) from None
         # a full disk is the user's to mend: the agent can only tell
@@ -74,12 +71,12 @@ class Tools:
             self._graph.close()
 
     def offered(self) -> list[Callable[..., Awaitable[Any]]]:
-        return [
+        tools: list[Callable[..., Awaitable[Any]]] = [
             *(self.next_techniques, self.examples, self.known_failures, self.check_problem),
             *(self.evaluate, self.compare, self.record_step, self.known_problems),
         ]
+        return list(map(plain_errors, tools))
 
-    @plain_errors
     async def next_techniques(
         self,
         *,
@@ -112,7 +109,6 @@ class Tools:
             graph.next, text, after=after or None, target=target, device=device or None, limit=limit
         )
 
-    @plain_errors
     async def examples(
         self,
         *,
@@ -129,7 +125,6 @@ class Tools:
         )
         return {"examples": [asdict(step) for step in steps]}
 
-    @plain_errors
     async def known_failures(
         self,
         *,
@@ -145,7 +140,6 @@ class Tools:
         )
         return {"failures": [asdict(failure) for failure in failures]}
 
-    @plain_errors
     async def check_problem(
         self, *, problem: ProblemName, context: Context[Any, Any]
     ) -> ToolAnswer:
@@ -163,7 +157,6 @@ class Tools:
             "serial_code": find_problem(self._settings, place).serial_code,
         }
 
-    @plain_errors
     async def evaluate(
         self,
         *,
@@ -190,7 +183,6 @@ class Tools:
         candidate = Candidate(target, text)
         return await self._desk.ask(hearing(context), judging.evaluate, place, candidate, grade)
 
-    @plain_errors
     async def compare(
         self,
         *,
@@ -210,7 +202,6 @@ class Tools:
         place = self._folder.problem(problem)
         return asdict(await self._desk.ask(hearing(context), judging.compare, place, *both))
 
-    @plain_errors
     async def record_step(  # noqa: PLR0913 (a tool's arguments)
         self,
         *,
@@ -269,7 +260,6 @@ class Tools:
                 )
         return answer
 
-    @plain_errors
     async def known_problems(self) -> ToolAnswer:
         """Names of the problems that the other tools take, and seconds of judging that are left."""
         problems = await asyncio.to_thread(self._folder.problems)

@@ -1,7 +1,4 @@
-"""`regraph collect`: new trajectories from a model.
-
-Not here: making and judging them (runs/collect.py).
-"""
+"""`regraph collect`: new trajectories from a model."""
 
 from pathlib import Path
 from typing import Annotated

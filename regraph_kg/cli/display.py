@@ -1,7 +1,4 @@
-"""The display of `regraph optimize`: the check of a problem, progress of a search, its result.
-
-Not here: a result in words (report.py).
-"""
+"""The display of `regraph optimize`: the check of a problem, progress of a search, its result."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -19,12 +19,7 @@ from regraph_kg.settings import read_settings
 from regraph_kg.wiring import stores
 from regraph_kg.wiring.stores import open_store, write_browser_pack
 
-app = typer.Typer(no_args_is_help=True)
-
-
-@app.callback()
-def _root() -> None:
-    """The graph as a whole: ask, look, embed, export."""
+app = typer.Typer(no_args_is_help=True, help="The graph as a whole: ask, look, embed, export.")
 
 
 @app.command()

@@ -29,12 +29,10 @@ from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.problems import chosen_problem
 from regraph_kg.wiring.shipped import problem_names
 
-app = typer.Typer(no_args_is_help=True)
-
-
-@app.callback()
-def _root() -> None:
-    """Problems: a folder with problem.toml and serial.cpp each (regraph docs problems)."""
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Problems: a folder with problem.toml and serial.cpp each (regraph docs problems).",
+)
 
 
 @app.command()

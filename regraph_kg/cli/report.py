@@ -1,7 +1,4 @@
-"""`regraph report`: runs as one page, written to a file.
-
-Not here: the page's content (runs/run_page.py) and its text (pages/).
-"""
+"""`regraph report`: runs as one page, written to a file."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,4 @@
-"""What `regraph optimize` does: choose, offer a graph, search, show.
-
-Not here: a search itself (runs/search.py).
-"""
+"""What `regraph optimize` does: choose, offer a graph, search, show."""
 
 import io
 from contextlib import closing, suppress

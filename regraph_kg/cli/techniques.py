@@ -13,12 +13,7 @@ from regraph_kg.models.text import times
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring.stores import open_store
 
-app = typer.Typer(no_args_is_help=True)
-
-
-@app.callback()
-def _root() -> None:
-    """Look at the techniques."""
+app = typer.Typer(no_args_is_help=True, help="Look at the techniques.")
 
 
 @app.command()

@@ -1,7 +1,4 @@
-"""LanguageModel: the protocol of everything that answers prompts, and how one is asked.
-
-Not here: what a prompt says (search/prompts/render.py, ingest/), and whether an answer is any good.
-"""
+"""LanguageModel: the protocol of everything that answers prompts, and how one is asked."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -29,8 +26,7 @@ class LanguageModel(Protocol):
     Many threads may ask at once; how many are answered at once is the server's affair.
     """
 
-    name: str
-    """Name, digest and options: what makes two runs comparable."""
+    name: str  # name, digest and options: what makes two runs comparable
 
     def complete(self, prompt: Prompt) -> Reply:
         """One answer to `prompt`; a miss of a recorded model is a Reply too ("unrecorded").

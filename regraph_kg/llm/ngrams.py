@@ -1,7 +1,4 @@
-"""The embedder: a text becomes a unit vector of hashed words and parts of words.
-
-Not here: which vectors a graph has, and how the nearest ones are found (backends/vectors.py).
-"""
+"""The embedder: a text becomes a unit vector of hashed words and parts of words."""
 
 import math
 import zlib

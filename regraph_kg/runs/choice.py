@@ -1,7 +1,4 @@
-"""Choices of a search: the defaults, those of --fast, those of a trace.
-
-Not here: the options of a command line (cli/optimize.py).
-"""
+"""Choices of a search: the defaults, those of --fast, those of a trace."""
 
 from collections.abc import Mapping
 from dataclasses import replace

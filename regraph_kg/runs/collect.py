@@ -2,8 +2,7 @@
 
 Proposed steps are judged one by one at the screening grade. Right steps are then measured at the
 full grade in one session, so that a step's effect compares times of one session. The journal
-beside the result holds all answers, verdicts and measurements. Not here: sources of steps and
-what is kept (collect/).
+beside the result holds all answers, verdicts and measurements.
 """
 
 from collections.abc import Callable, Iterator, Sequence

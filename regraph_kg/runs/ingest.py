@@ -1,7 +1,7 @@
 """Files of trajectories into the graph: names, vocabulary, batch by batch, embeddings.
 
 Bad lines stop nothing and are listed beside their file. Known trajectories are not added
-twice, so that an interrupted ingest is simply run again. Not here: lines (ingest/).
+twice, so that an interrupted ingest is simply run again.
 """
 
 import json

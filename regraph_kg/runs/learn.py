@@ -1,7 +1,4 @@
-"""Lessons of finished runs, merged into the graph by the usual ingest.
-
-Not here: the rules of a lesson (search/harvest.py); the merge of a trajectory (ingest/).
-"""
+"""Lessons of finished runs, merged into the graph by the usual ingest."""
 
 import io
 from collections.abc import Mapping, Sequence

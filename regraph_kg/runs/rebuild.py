@@ -1,7 +1,6 @@
 """Writes a graph anew from its own trajectories, under the names of today's vocabulary.
 
-No files are needed. This is how a changed techniques.json reaches a graph. Not here: what of it is
-one transaction (backends/write.py).
+No files are needed. This is how a changed techniques.json reaches a graph.
 """
 
 from collections.abc import Iterator, Sequence

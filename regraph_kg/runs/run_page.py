@@ -1,7 +1,4 @@
-"""Runs as pages: from traces to the values of a page.
-
-Not here: how a trace is read (search/run_record.py), the page's text (pages/render.py).
-"""
+"""Runs as pages: from traces to the values of a page."""
 
 import difflib
 import re

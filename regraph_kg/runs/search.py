@@ -1,11 +1,9 @@
 """A search from its open parts to its summary: begun or resumed, ended.
 
-    with open_run(settings, choice, Path("runs")) as run:
-        for record in run.records():
-            ...                      # it may be left at any time
-        answer = run.finish()
-
-Not here: the output.
+with open_run(settings, choice, Path("runs")) as run:
+    for record in run.records():
+        ...                      # it may be left at any time
+    answer = run.finish()
 """
 
 from collections.abc import Iterator

@@ -85,8 +85,7 @@ class NextStep:
     idle: int = 0  # samples that did nothing
     under_way: int = 0
     best: float | None = None  # level of its best right sample
-    answered: bool = True
-    """False once there was no answer: no further samples."""
+    answered: bool = True  # False once there was no answer: no further samples
 
 
 @dataclass(slots=True, eq=False)
