@@ -23,6 +23,10 @@ from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.by_rule import BY_RULE
 
 FINALISTS = 3
+_OF_HEADER = (
+    *("problem", "target", "method", "model", "seed", "limits", "parallel", "final"),
+    *("device", "toolchain", "excluded", "guarantee"),
+)
 Final = tuple[StepRecord, EvalReport]
 """A step with one of the best codes, and what was measured of it at the end."""
 
@@ -102,15 +106,8 @@ def summarise(
     # a screening of code that an earlier step made is no sample of its own
     steps = [step for step in _steps(records) if not step.fell]
     return RunSummary(
-        problem=header.problem,
-        target=header.target,
-        method=header.method,
-        model=header.model,
-        seed=header.seed,
-        limits=header.limits,
-        parallel=header.parallel,
+        **{name: getattr(header, name) for name in _OF_HEADER},
         active_seconds=ledger.seconds,
-        final=header.final,
         iterations=sum(record.reward is not None for record in records),
         cost=ledger.spent,
         unrecorded=sum(step.outcome is None for step in steps),
@@ -125,10 +122,6 @@ def summarise(
         speedup_interval=answer.report and answer.report.speedup_interval,
         improved=answer.report is not None,
         taken_back=_taken_back(answer),
-        device=header.device,
-        toolchain=header.toolchain,
-        excluded=header.excluded,
-        guarantee=header.guarantee,
         stopped=stopped or ledger.stopped or "exhausted",
         roof=ledger.roof,
     )

@@ -5,7 +5,8 @@ Every code that was judged is remembered with its verdict; equal code is judged 
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from regraph_kg.cpp.tokens import normalized
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
@@ -21,6 +22,7 @@ from regraph_kg.search.world import Effects, asked, judged
 
 CURRENT = "your code is the current code, unchanged; change it"
 BEFORE = "your code is the code that all this began with, unchanged; change the current code"
+_NO_ANSWER: dict[str, Any] = {"outcome": None, "speedup": None, "code": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,12 +260,9 @@ def _fallen(request: Request, screened: SampleVerdict, cost: Cost) -> StepRecord
         path=request.path,
         technique=None,
         sample=request.attempt,
-        outcome=screened.outcome,
-        speedup=None,
         cost=cost,
-        code=request.code,
-        diagnosis=screened.diagnosis,
         fell=True,
+        **asdict(screened) | {"code": request.code},
     )
 
 
@@ -290,14 +289,10 @@ def _step(request: Request, verdict: SampleVerdict | None, cost: Cost) -> StepRe
         path=(*request.path, *here),
         technique=None if request.technique is None else request.technique.id,
         sample=request.attempt,
-        outcome=None if verdict is None else verdict.outcome,
-        speedup=None if verdict is None else verdict.speedup,
         cost=cost,
-        code=None if verdict is None else verdict.code,
-        diagnosis="" if verdict is None else verdict.diagnosis,
         applied=did.applied,
         did=did.technique,
-        mended=() if verdict is None else verdict.mended,
+        **(_NO_ANSWER if verdict is None else asdict(verdict)),
     )
 
 

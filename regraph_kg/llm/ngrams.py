@@ -49,7 +49,8 @@ class HashEmbedder:
         A text without any letter or digit is the first axis. The more texts at once, the less each
         costs.
         """
-        return [vector for batch in batches(texts) for vector in packed(_hashed(batch))]
+        rows = (row for batch in batches(texts) for row in _hashed(batch).astype("<f4"))
+        return [row.tobytes() for row in rows]
 
 
 def embedder_of(space: EmbeddingSpace | None) -> HashEmbedder:
@@ -79,11 +80,6 @@ def batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
             first, size = number, len(text)
     if first < len(texts):
         yield texts[first:]
-
-
-def packed(vectors: Floats) -> list[bytes]:
-    """Vectors as `Embedder.embed` returns them."""
-    return [row.tobytes() for row in vectors.astype("<f4")]
 
 
 def words(text: str) -> list[bytes]:

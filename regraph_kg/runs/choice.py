@@ -10,7 +10,7 @@ from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import SearchChoice
 from regraph_kg.models.target import USUAL
 from regraph_kg.search.methods import kind_of
-from regraph_kg.search.run_record import read_header
+from regraph_kg.search.run_record import OF_CHOICE, read_header
 
 BUDGET = 50
 DEFAULT_METHOD = "mcgs"
@@ -68,18 +68,8 @@ def traced_choice(choice: SearchChoice, trace: Path) -> SearchChoice:
             f"{trace}: this search of a bench saw a changed graph ({was.graph});"
             " go on with the command of the bench"
         )
-    return replace(
-        choice,
-        target=was.target,
-        settings=was.settings,
-        prompting=was.prompting,
-        limits=was.limits,
-        parallel=was.parallel,
-        final=was.final,
-        seed=was.seed,
-        include_own=was.excluded is None,
-        graph=was.graph,
-    )
+    kept = {name: getattr(was, name) for name in OF_CHOICE}
+    return replace(choice, target=was.target, include_own=was.excluded is None, **kept)
 
 
 def traced_model(trace: Path) -> dict[str, str]:

@@ -19,6 +19,7 @@ from regraph_kg.search.driver import Executor
 from regraph_kg.search.executor import Threads
 from regraph_kg.search.prompts.render import prompts_id
 from regraph_kg.search.reader import GraphReader
+from regraph_kg.search.run_record import OF_CHOICE
 from regraph_kg.search.world import World
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.judges import open_judges
@@ -90,12 +91,7 @@ def reading(
         problem=task.problem,
         serial=code_hash(task.serial),
         target=task.target,
-        settings=choice.settings,
-        prompting=choice.prompting,
-        limits=choice.limits,
-        parallel=choice.parallel,
-        final=choice.final,
-        seed=choice.seed,
+        **{name: getattr(choice, name) for name in OF_CHOICE},
         model=model.name,
         device=judge.device(choice.target),
         toolchain=toolchain,
@@ -103,7 +99,6 @@ def reading(
         excluded=None if choice.include_own else task.problem,
         machine=judge.hardware(choice.target),
         guarantee=task.guarantee,
-        graph=choice.graph,
     )
     reader = GraphReader(
         lambda: open_store(settings, retry_seconds=2.0),
