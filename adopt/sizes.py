@@ -103,6 +103,7 @@ def _whole_shapes(
 
 def _raised(sizes: Sizes, least: Mapping[str, float], kept: Collection[str] = ()) -> Sizes:
     """With one size larger by a power of two for each extent that is below what it is to be."""
+    # sizes may have to be powers of two themselves
     all_times = [1 << power for power in range(1, _MOST_DOUBLED + 1)]
     for text, wanted in least.items():
         names = [name for name in sizes if name not in kept]

@@ -46,16 +46,8 @@ class TrajectoryDraft:
         """The trajectory so far; None where no proposed step was right."""
         if not self.steps:
             return None
-        return Trajectory(
-            schema=1,
-            ref=self.ref,
-            target=self.target,
-            problem=self.problem,
-            serial=self.serial,
-            source=self.source,
-            steps=tuple(self.steps),
-            failures=tuple(self.failures),
-        )
+        names = ("ref", "target", "problem", "serial", "source", "steps", "failures")
+        return Trajectory.model_validate({"schema": 1} | {n: getattr(self, n) for n in names})
 
 
 def settled(trajectory: Trajectory) -> Trajectory | None:

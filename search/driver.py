@@ -65,11 +65,7 @@ class Driver:
         self._asking = self._pending = 0
 
     def run(self) -> Iterator[SimulationRecord]:
-        """One record an iteration, as they end.
-
-        Raises what the world raises, the records so far stay good; at the end `AnswersPending`, if
-        anything waits for an answer by file.
-        """
+        """One record an iteration, as they end; `AnswersPending` last if an answer is missing."""
         if self._first is not None:
             yield self._record(self._first)
         while True:

@@ -42,11 +42,7 @@ class Answer:
 
 
 def finalists(records: Sequence[SimulationRecord]) -> list[StepRecord]:
-    """The steps with the fastest verified code, faster than serial, no code twice, best first.
-
-    Code that was timed unstably counts with its lower bound, if that is known; of two equals the
-    earlier comes first.
-    """
+    """The fastest verified codes, each once, best first; by their lower bounds where unstable."""
     fastest: dict[str, StepRecord] = {}
     for step in _steps(records):
         if step.code is not None and (step.speedup or 0) > 1:

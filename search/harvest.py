@@ -66,11 +66,7 @@ class Harvest:
 
 
 def refuse(run: RunRecord, *, recorded: bool = False, trust: bool = False, judge: str = "") -> None:
-    """Raise `BadInput` where a run must not teach; `recorded` lets recorded ones pass.
-
-    `trust`: what another installation wrote passes, too; `judge`: the version whose figures are
-    meant, if any.
-    """
+    """Raise `BadInput` where a run must not teach, but for what `recorded` or `trust` lets pass."""
     header, why = run.header, None
     spec = ModelSpec.traced(header.model)
     others = {report.evaluator for report in run.reports.values()} - {judge}

@@ -103,10 +103,7 @@ def read_code(reply: Reply, entries: Sequence[str], current: str = "") -> Mended
 
 
 def continued(prompt: Prompt, reply: Reply) -> Reply:
-    """A begun answer with how its kernel is to be launched, and closed where the step has an end.
-
-    The end of a step stands behind the loop that was written, whatever the answer says there.
-    """
+    """A begun answer with its launch; the end of a step stands behind the loop that was written."""
     if prompt.launch:
         reply = reply.model_copy(update={"launch": prompt.launch})
     before = prompt.begun.removeprefix(FENCE)

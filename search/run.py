@@ -86,10 +86,7 @@ def started(task: Task, executor: Executor, ledger: Ledger) -> tuple[Task, Itera
 
 
 def started_from(task: Task, verdict: Callable[[str], EvalReport | None]) -> Task:
-    """The task with the first of its ports that works by the `verdict` on its code; or as it was.
-
-    A right program that is too slow to be timed works, too: what the model makes of it is judged.
-    """
+    """The task with the first port that works by the `verdict`, or is only too slow to be timed."""
     for port in task.ports:
         code = port.whole(port.start)
         # it is the serial code itself, which needs no verdict

@@ -52,10 +52,7 @@ class NameUse:
         return "\n".join(line for line in changed if line.strip("+- \t"))[:LONGEST_DIFF]
 
     def _rank(self) -> tuple[bool, bool, str, str, str, str]:
-        """Smallest for the step to show: one that says why, and has code; then by its texts.
-
-        By texts alone, so that the order of trajectories changes no prompt.
-        """
+        """Smallest for the step to show: with why and code; then by texts: order changes no prompt."""
         notes = (self.reasoning, self.detail)
         return (not any(notes), not self.after, *notes, self.before, self.after)
 

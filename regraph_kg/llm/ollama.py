@@ -58,10 +58,7 @@ class OllamaModel(LanguageModel):
     """
 
     def __init__(self, url: str, model: str, options: AskOptions) -> None:
-        """Find the server and the model; a server that is lost later is waited for.
-
-        Raises `ModelError` (no server, unknown model), `BadInput` for a malformed URL.
-        """
+        """Find server and model. `ModelError` where they are not there, `BadInput` for no URL."""
         self._model, self._options = model, options
         self._connection = Connection(KIND, url, options)
         self._client = _Client(self._connection.place, **self._connection.client_options())

@@ -43,11 +43,7 @@ class OpenAICompatibleModel(LanguageModel):
     """
 
     def __init__(self, url: str, key: SecretStr, model: str, options: AskOptions) -> None:
-        """Find the server and the model; `url` ends in "/v1", an empty `key` is none.
-
-        Raises `ModelError` (no server, unknown model, key refused), `BadInput` for a malformed URL
-        or key.
-        """
+        """`url` ends in "/v1"; "" is no `key`. `ModelError` without server or model, `BadInput`."""
         plain_key = key.get_secret_value().strip() or NO_KEY
         if not (plain_key.isascii() and plain_key.isprintable()):
             raise BadInput(

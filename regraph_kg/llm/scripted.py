@@ -21,10 +21,7 @@ class ScriptedModel(LanguageModel):
 
     @classmethod
     def read(cls, folder: Path, problem: str, target: Target) -> Self:
-        """The answers of `folder`/<problem>.<target>.jsonl, one `RecordedAnswer` a line.
-
-        Raises `BadInput` for a missing file, a bad line, or two answers under one key.
-        """
+        """Those of `folder`/<problem>.<target>.jsonl; `BadInput` for a bad file, or a key twice."""
         path = folder / f"{problem}.{target}.jsonl"
         try:
             content = path.read_bytes()

@@ -26,10 +26,7 @@ without it find less in simulated worlds (docs/dev/LOG.md)."""
 def usual_choice(
     problem: str, model: str, *, method: str = DEFAULT_METHOD, fast: bool = False
 ) -> SearchChoice:
-    """The default choice, or that of --fast; `dataclasses.replace` changes it.
-
-    `model` is as --model names it; `BadInput` for one that does not exist.
-    """
+    """The default choice, or that of --fast; `BadInput` for a model that does not exist."""
     spec = ModelSpec.parse(model)
     limits = SearchLimits.model_validate({"calls": BUDGET} | (dict(FAST_LIMITS) if fast else {}))
     return SearchChoice(

@@ -78,11 +78,7 @@ class Gathered(BaseModel):
 def collect(
     settings: Settings, choice: CollectChoice, model: LanguageModel | None = None
 ) -> Story[Gathered]:
-    """Collect, and write the trajectories that meet the rules to `choice.output`.
-
-    The same command again goes on where it was stopped. `model` answers, by default the one
-    of the choice. Raises `BadInput` where the result would replace a foreign file.
-    """
+    """Collect, and write what meets the rules to `choice.output`; may go on. Raises `BadInput`."""
     # With a journal beside it the file is ours, and is made anew from it.
     journal_file = choice.output.with_name(f"{choice.output.name}.journal")
     if choice.output.exists() and not journal_file.exists():

@@ -102,11 +102,7 @@ class NameVerdict(Relabelled):
 
 
 def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -> Story[None]:
-    """Merge files into the graph of these settings; `ingested` stays correct on any end.
-
-    Embeddings are made afterwards (`embed_new`). `BadInput` for a file that cannot be read, before
-    anything is added.
-    """
+    """Merge files; `ingested` stays correct on any end. `BadInput` before anything is added."""
     files = yield from _readable(source)
     with closing(open_store(settings)) as store:
         cascade = yield from _cascade(settings, source, files, store)

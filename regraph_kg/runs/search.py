@@ -109,11 +109,7 @@ def begin(search: OpenSearch, folder: Path, resume: Path | None = None) -> Itera
 
 
 def require_graph(settings: Settings, choice: SearchChoice) -> None:
-    """Raise `BadInput` where the method walks the graph and the graph has no first step.
-
-    It comes before anything is open: the check of a problem takes up to half a minute, and would
-    be for nothing.
-    """
+    """Raise `BadInput`, early, where the method walks a graph that has no first step."""
     if not kind_of(choice.settings.method).walks:
         return
     excluded = None if choice.include_own else find_problem(settings, choice.problem).name

@@ -44,10 +44,7 @@ def chosen_problem(settings: Settings, name: str) -> str:
 def check_problem(
     settings: Settings, name: str, tell: Callable[[str], None] = nobody_hears
 ) -> Checkup:
-    """Check a problem, or recall its check; `tell` gets a few words on slow work.
-
-    Raises `BadInput` where there is no problem, `ToolError` where there is no compiler.
-    """
+    """Check it, or recall that. `BadInput` where there is none, `ToolError` without a compiler."""
     problem = find_problem(settings, name)
     if isinstance(problem, ProjectProblem):
         from regraph_kg.evaluation.checkup.checkup import check_project  # noqa: PLC0415

@@ -47,10 +47,7 @@ class OpenSearch:
 
 @contextmanager
 def open_search(settings: Settings, choice: SearchChoice) -> Iterator[OpenSearch]:
-    """Open the parts of one search, and close them at the end.
-
-    An exception ends calls and evaluations at once: they are in other threads than this one.
-    """
+    """Open the parts of one search, whose calls and evaluations an exception ends at once."""
     problem = good_problem(settings, choice.problem)
     # existing answers come in their order: several threads would gain nothing
     in_turn = choice.parallel == 1 or not choice.model.asks_server

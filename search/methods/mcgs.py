@@ -281,16 +281,13 @@ class ExpectedImprovement:
             state.actions = tuple(self._actions(state))
 
     def _actions(self, state: State) -> Iterator[NextStep]:
-        """The actions at a state; the free choice is last.
-
-        It stands at the serial code and at what came of free choices alone: what is built on one
-        is of no transition, and teaches the graph nothing.
-        """
+        """The actions at a state; the free one is last, at the start and after free ones alone."""
         source = state.technique
         for successor in self._context.successors(self._context.walks_from(source), state.code):
             technique = successor.technique
             begun = not self._small or "$begin" in technique.recipe
             yield NextStep(technique, technique.id, begun)
+        # what is built on one is of no transition, and teaches the graph nothing
         if self._settings.free and source in (start_id(self._context.task.target), self._free_name):
             name = self._free_name
             # nothing is known of a model's own choice before it was made
