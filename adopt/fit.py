@@ -86,7 +86,6 @@ class Fitting:
 
 
 def names_in(text: str) -> set[str]:
-    """Every size in a formula."""
     return set(re.findall(_WORD, text))
 
 

@@ -41,8 +41,6 @@ class ProbeCall:
 
 
 class Touched(NamedTuple):
-    """What a call did with one array."""
-
     end: int  # one more than the largest index that was accessed; 0 where none was
     distinct: int  # elements that were accessed
     total: int  # accesses

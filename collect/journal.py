@@ -60,7 +60,6 @@ class Journal:
         self._file.close()
 
     def find(self, key: str) -> Any:
-        """The entry under `key`; None where there is none."""
         rows = self._run("SELECT value FROM entry WHERE key = ?", key)
         return json.loads(rows[0][0]) if rows else None
 

@@ -61,7 +61,6 @@ class Portion:
 
 
 def read_vocabulary(store: "GraphStore", curated: Sequence[Technique]) -> Vocabulary:
-    """The vocabulary file's techniques and the graph's."""
     Vocabulary(curated)  # checked before the graph is asked
     return Vocabulary(curated, store.techniques())
 

@@ -149,12 +149,10 @@ def user_file() -> Path:
 
 
 def setting_names() -> tuple[str, ...]:
-    """Every setting, in the order of their declaration."""
     return tuple(name for name in Settings.model_fields if name != "origins")
 
 
 def variable(name: str) -> str:
-    """What a setting is called in the environment."""
     return PREFIX + name.upper()
 
 

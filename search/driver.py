@@ -87,7 +87,6 @@ class Driver:
             raise AnswersPending(f"{self._pending} answers are to come by file")
 
     def _has_room(self) -> bool:
-        """Whether another call may begin."""
         under_way = sum(len(works) for works in self._waiting.values())
         free = self._asking < self._parallel and under_way < self._most
         return free and self._ledger.left > 0

@@ -172,8 +172,6 @@ def header_of(path: Path, first: TraceLine) -> RunHeader:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TracedStep:
-    """A step that was tried, and when."""
-
     step: StepRecord
     call: int  # calls that had ended when it was recorded
     at: float  # active seconds then

@@ -44,8 +44,6 @@ class Offers:
 
 @dataclass(frozen=True, slots=True)
 class Successors:
-    """A graph's answers about successors."""
-
     neighbours: Callable[[str], Neighbourhood]  # technique id -> its successors
     pooled: Callable[[], tuple[Successor, ...]]
     """All techniques of the target, each with its statistics after any other."""

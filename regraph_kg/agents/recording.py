@@ -26,8 +26,6 @@ FOLDER = Path("runs") / "agents"
 
 @dataclass(slots=True)
 class AgentSteps(TrajectoryDraft):
-    """The steps of one agent on one problem so far."""
-
     id: str = ""
 
     def step(self, technique: str, reasoning: str, code: str) -> Step:

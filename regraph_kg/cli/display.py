@@ -58,7 +58,6 @@ def progress(budget: int) -> Iterator[Show]:
 
 
 def print_summary(summary: RunSummary, rows: Mapping[str, str]) -> None:
-    """Print headline, and table with `rows` at its end."""
     typer.secho(report.headline(summary), bold=True)
     typer.echo(report.run_table(summary, rows, walks=kind_of(summary.method).walks))
 

@@ -90,7 +90,6 @@ def _store(settings: Settings) -> Found:
 
 
 def _model(settings: Settings) -> Found:
-    """The check of the default model of searches."""
     spec = ModelSpec.parse(settings.model)
     if spec.is_recorded:
         folder = corpus_folder(settings) / "recorded"

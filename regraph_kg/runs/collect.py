@@ -172,7 +172,6 @@ class _Collecting:
         return f"{ref}: {figures}, {speed}; {ended}"
 
     def _judged(self, problem: Problem, code: str) -> EvalReport:
-        """The verdict on one step, by the screening grade."""
         key = self._key("report", problem, code)
         if (recorded := self.journal.find(key)) is not None:
             return EvalReport.model_validate(recorded)

@@ -249,7 +249,6 @@ def _turns(run: RunRecord) -> Turns:
 
 
 def _tell(run: RunRecord, node: Node, step: StepRecord, before: str, turns: Turns) -> None:
-    """Fill the texts of a node."""
     node.turns = tuple(turns.get(place_of(step), ()))
     node.code = step.code or ""
     node.diagnosis = step.diagnosis

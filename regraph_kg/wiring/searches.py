@@ -35,8 +35,6 @@ if TYPE_CHECKING:  # numpy comes with them
 
 @dataclass(frozen=True, slots=True)
 class OpenSearch:
-    """The open parts of one search: task, header, world, model, executor."""
-
     task: Task
     header: RunHeader
     world: World
