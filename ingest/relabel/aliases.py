@@ -52,7 +52,7 @@ class NameUse:
         return "\n".join(line for line in changed if line.strip("+- \t"))[:LONGEST_DIFF]
 
     def _rank(self) -> tuple[bool, bool, str, str, str, str]:
-        """Smallest for the step to show: with why and code; then by texts: order changes no prompt."""
+        """Smallest for the step to show: with why and code; then by texts, in whatever order."""
         notes = (self.reasoning, self.detail)
         return (not any(notes), not self.after, *notes, self.before, self.after)
 

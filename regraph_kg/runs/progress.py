@@ -19,13 +19,3 @@ class WorkDone:
 
 
 Story = Generator[WorkDone, None, T]
-
-
-def outcome(story: Story[T]) -> T:
-    """Run a story without showing it; return its result."""
-    while True:
-        try:
-            next(story)
-        except StopIteration as ended:
-            result: T = ended.value
-            return result

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from regraph_kg.runs.ingest import Ingested, IngestSource, embed_new, ingest_files
-from regraph_kg.runs.progress import outcome
 from regraph_kg.settings import Settings
 from tests.ingest.trajectories import VOCABULARY, write
 from tests.stores import environment
+from tests.stories import outcome
 
 PROBLEMS = Path(__file__).parents[1] / "evaluation" / "problems"
 

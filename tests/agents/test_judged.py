@@ -14,11 +14,11 @@ from mcp.client.client import Client
 
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.runs.ingest import Ingested, IngestSource, ingest_files
-from regraph_kg.runs.progress import outcome
 from regraph_kg.wiring.stores import open_store
 from tests.agents.conftest import Project
 from tests.agents.program import ask, call, connected, refusal
 from tests.agents.served import Server, serving, visiting
+from tests.stories import outcome
 
 pytestmark = pytest.mark.slow  # each compiles and times
 

@@ -18,9 +18,9 @@ from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.prompt import DecisionKey
 from regraph_kg.models.trajectory import Source, Trajectory
 from regraph_kg.runs.collect import CollectChoice, Gathered, collect
-from regraph_kg.runs.progress import outcome
 from regraph_kg.settings import Settings
 from tests import in_process
+from tests.stories import outcome
 
 ROOT = Path(__file__).parents[2]
 SCALE = ROOT / "tests" / "evaluation" / "problems" / "scale"
