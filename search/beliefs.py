@@ -11,24 +11,17 @@ from dataclasses import dataclass, field, replace
 
 from regraph_kg.models.graph import EFFECT_SCALE, Successor
 
-# Tries as which a wider mean weighs against a nearer one.
-SHRUNK = 7.0
-# Log gain of a step of which nothing is known.
-UNKNOWN_GAIN = 0.1
-# Weight of one try on another device of the target.
-ELSEWHERE = 0.5
-# Most tries of the graph that count against samples of this run.
-TRIES = 8.0
-# Samples that an even chance weighs against how often samples of this run passed.
-RATE_WEIGHT = 4.0
+SHRUNK = 7.0  # tries as which a wider mean weighs against a nearer one
+UNKNOWN_GAIN = 0.1  # log gain of a step of which nothing is known
+ELSEWHERE = 0.5  # weight of one try on another device of the target
+TRIES = 8.0  # most tries of the graph that count against samples of this run
+RATE_WEIGHT = 4.0  # samples that an even chance weighs against how often samples of this run passed
 # Weight of the foretold gain against this run's of the same source, and of the same technique.
 SURPRISE_WEIGHT = 5.0
-# sigma0: standard deviation of a log gain around what was believed.
-SPREAD = 0.8
+SPREAD = 0.8  # sigma0: standard deviation of a log gain around what was believed
 # Large gains are known less well: this share of a gain is added to its spread.
 RELATIVE_SPREAD = 0.3
-# Share of the variance that stays for a well-known edge: codes differ.
-OWN_SPREAD = 0.1
+OWN_SPREAD = 0.1  # share of the variance that stays for a well-known edge: codes differ
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,15 +34,13 @@ from regraph_kg.search.run_record import RunRecord
 
 # Why a step's time is no evidence; the step may still be part of a path.
 BUSY = "timed while the machine did other work"
-# A step without a transition.
-NAMELESS = "names no technique"
+NAMELESS = "names no technique"  # a step without a transition
 UNASKED = {
     "nothing": "changed nothing",
     "other": "did another technique than the one asked for, unknown which",
 }
 """Why a step says nothing of the technique that it was asked for, by `Applied`."""
-# Stored characters of a model's text beside its code.
-REASONING_CHARACTERS = 2_000
+REASONING_CHARACTERS = 2_000  # stored characters of a model's text beside its code
 StepPath = tuple[str, ...]  # path elements of a step; () is the serial code
 
 

@@ -22,8 +22,7 @@ from regraph_kg.search.prompts.beginning import FENCE
 from regraph_kg.search.prompts.by_rule import BY_RULE
 from regraph_kg.search.prompts.fences import blocks, loosened
 
-# Characters; what is longer is no answer but a model that runs on.
-LONGEST_CODE = 60_000
+LONGEST_CODE = 60_000  # characters; what is longer is no answer but a model that runs on
 CLOSED = "the step's end put behind that loop"
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})", re.MULTILINE)
 _BEHIND_CODE = re.compile(r"^(.*[^\s`])(`{3,})[ \t]*$", re.MULTILINE)

@@ -19,8 +19,7 @@ from regraph_kg.search.fit.fit import Fit, applicable
 from regraph_kg.search.prompts.recipe import is_small
 
 _LARGE = "Too large a step for a small model: no place in this code has the recipe's new code."
-# Techniques to choose from on serial code, if so many fit.
-ENOUGH = 4
+ENOUGH = 4  # techniques to choose from on serial code, if so many fit
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,8 +39,7 @@ from regraph_kg.search.world import Effect, ModelRequest, Result, World
 
 TraceClock = Callable[[], float]
 
-# Seconds that a look at a trace's lock may take.
-_LOOKED_AT = 0.5
+_LOOKED_AT = 0.5  # seconds that a look at a trace's lock may take
 
 
 class Trace(AbstractContextManager["Trace"]):

@@ -132,8 +132,7 @@ class ExpectedImprovement:
     LOCAL_WEIGHT, SMALL_WEIGHT = 2.0, 0.5
     # Share of the pass rate that a small model keeps where no new code begins its answer.
     UNBEGUN = 0.3
-    # Idle answers at a state that halve the belief in its other actions.
-    IDLE_WEIGHT = 3.0
+    IDLE_WEIGHT = 3.0  # idle answers at a state that halve the belief in its other actions
     # Another sample over a passed step's best one: what it gains, and how surely.
     AGAIN_GAIN, AGAIN_SPREAD = -0.1, 0.1
     # A technique that the path has already gains nothing more.
