@@ -103,7 +103,7 @@ class Judge:
         if isinstance(problem, ProjectProblem):
             return self._projects.evaluate(candidate, problem, asked, incumbent_seconds)
         target = TARGETS[candidate.target]
-        if problem.metric not in target.metrics:
+        if problem.metric not in target.scatter:
             raise BadInput(
                 f'problem {problem.name}: metric "{problem.metric}" needs target'
                 f" {' or '.join(timed_by(problem.metric))}, not {candidate.target}"

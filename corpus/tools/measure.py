@@ -102,7 +102,7 @@ def jobs(
         for one in trajectories:
             problem = find(one.problem)
             check_serial(one, problem)
-            possible = TARGETS[one.target].metrics
+            possible = TARGETS[one.target].scatter
             own: Metric = problem.metric if problem.metric in possible else "call"
             todo += [
                 MeasureJob(path, one, problem.model_copy(update={"metric": metric}))

@@ -46,9 +46,7 @@ def _finding(severity: Severity, about: str, text: str, write: str = "") -> Prob
 
 
 error = partial(_finding, "error")
-note = partial(_finding, "note")
-"""Makes a finding that does not stop a search."""
-
+note = partial(_finding, "note")  # it does not stop a search
 _FINDINGS = TypeAdapter(tuple[ProblemFinding, ...])
 
 

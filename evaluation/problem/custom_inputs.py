@@ -207,8 +207,7 @@ class Generator:
         return reply
 
 
-_warm: list[Generator] = []
-"""The generator of the last problem, if one waits."""
+_warm: list[Generator] = []  # the generator of the last problem, if one waits
 
 
 def _exchange(

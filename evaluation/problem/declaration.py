@@ -171,14 +171,11 @@ class AbsoluteRule(Table):
 
 
 def _kind(tolerance: object) -> str:
-    if isinstance(tolerance, AbsoluteRule) or (
-        isinstance(tolerance, Mapping) and "absolute" in tolerance
-    ):
-        return "absolute"
-    rule = tolerance.get("rule") if isinstance(tolerance, Mapping) else None
-    if isinstance(tolerance, ConditionedRule) or rule == "conditioned":
-        return "conditioned"
-    return "sum" if isinstance(tolerance, SumRule | Mapping) else "name"
+    if not isinstance(tolerance, Mapping | Table):
+        return "name"
+    fields = dict(tolerance)
+    rule = "conditioned" if fields.get("rule") == "conditioned" else "sum"
+    return "absolute" if "absolute" in fields else rule
 
 
 Tolerance = Annotated[

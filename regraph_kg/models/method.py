@@ -15,10 +15,9 @@ class Prompting(Frozen):
 
 
 class SearchLimits(Frozen):
-    """What a search may spend; None: as much as it wants. Calls are what methods are compared at.
+    """What a search may spend; None: as much as it wants. Methods are compared at calls."""
 
-    A call is asked for as long as every limit holds; those under way then are still waited for.
-    """
+    # a call is asked for as long as every limit holds; those under way then are still waited for
 
     calls: int = Field(ge=1)
     evaluations: int | None = Field(default=None, ge=1)

@@ -12,17 +12,14 @@ from regraph_kg.models.text import ordinary
 
 
 class PromptKey(Frozen):
-    """Identity of a search's prompt within its run; what recorded answers are keyed by.
-
-    `path` is the technique sequence up to and including the one asked for, each element an id, with
-    "#k" appended where sample k > 0 of that step was entered. `attempt` is the sample number of the
-    last step (0, 1, ..). A method that walks no graph has an empty path.
-    """
+    """Identity of a search's prompt within its run; what recorded answers are keyed by."""
 
     problem: str
     target: Target
     path: tuple[str, ...]
-    attempt: int = 0
+    """Techniques up to and including the one asked for, each an id, with "#k" appended where sample
+    k > 0 of that step was entered; empty for a method that walks no graph."""
+    attempt: int = 0  # the sample number of the last step
 
 
 def element(technique: str, sample: int) -> str:
@@ -69,18 +66,16 @@ PromptText = Annotated[str, BeforeValidator(ordinary)]  # what files and compile
 
 
 class Reply(Frozen):
-    """A model's answer.
-
-    `finish`: "stop" ended by itself (the text may be empty), "length" was cut, and would be again;
-    "unrecorded": a recorded model has no answer for this key (closed on this path, costs nothing,
-    teaches nothing); "pending": the answer is to come by file (see `LanguageModel.finish`).
-    """
+    """A model's answer."""
 
     text: PromptText
     code: PromptText = ""  #: the code of an answer begun for the model, if `text` lacks it
     mended: tuple[str, ...] = ()  # mends of the text for `code`
     launch: NewLaunch | None = None  #: the new launch of a changed kernel
     finish: Literal["stop", "length", "unrecorded", "pending"]
+    """"stop" ended by itself (the text may be empty), "length" was cut, and would be again;
+    "unrecorded": a recorded model has no answer for this key (closed on this path, costs nothing,
+    teaches nothing); "pending": the answer is to come by file (see `LanguageModel.finish`)."""
     prompt_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0

@@ -172,17 +172,15 @@ class StepRecord(Frozen):
 
 
 class SimulationRecord(Frozen):
-    """One iteration of a search: its selection, steps and reward.
-
-    `reward` is the gain of the first step bought (3.2), the backed-up reward (3.1), the speedup
-    (standard). It is None where the iteration tried nothing (no recorded answer): then it is not
-    counted, and the next record has the same `iteration`.
-    """
+    """One iteration of a search: its selection, steps and reward."""
 
     iteration: int
     path: tuple[str, ...]  #: path elements of the selected path, the first new sample included
     steps: tuple[StepRecord, ...]
     reward: float | None
+    """The gain of the first step bought (3.2), the backed-up reward (3.1), the speedup (standard).
+    None where the iteration tried nothing (no recorded answer): then it is not counted, and the
+    next record has the same `iteration`."""
     spent: int  #: budget units spent so far, this iteration included
     best_speedup: float  #: screened speedup of the best code so far; 1.0 is the serial code
     best_path: tuple[str, ...]

@@ -44,17 +44,14 @@ class TargetTraits:
     least_samples: int  # fewest samples of one worker
     acceptable: float  # a series whose half-width is above this goes on for a while
     unstable: float  # reach of a level (log) above which a time means nothing
-    scatter: Mapping[Metric, float]  #: standard deviation of a worker's log median, by metric
+    scatter: Mapping[
+        Metric, float
+    ]  #: of a worker's log median (deviation), by metric it is timed by
 
     @property
     def on_gpu(self) -> bool:
         """Whether candidates run on a GPU, so that judging them needs one."""
         return self.device == "gpu"
-
-    @property
-    def metrics(self) -> frozenset[Metric]:
-        """The metrics that can be timed."""
-        return frozenset(self.scatter)
 
 
 _CUDA = TargetTraits(
@@ -107,7 +104,7 @@ NEEDS = "; ".join(f"{traits.name}: {traits.needs}" for traits in TARGETS.values(
 
 def timed_by(metric: Metric) -> tuple[Target, ...]:
     """Targets whose candidates can be timed so."""
-    return tuple(traits.name for traits in TARGETS.values() if metric in traits.metrics)
+    return tuple(traits.name for traits in TARGETS.values() if metric in traits.scatter)
 
 
 def scatter(target: Target, metric: Metric) -> float:

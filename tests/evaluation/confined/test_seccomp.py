@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from regraph_kg.evaluation.confined import calls, filters, refused, seccomp
+from regraph_kg.evaluation.confined import calls, compilers, filters, seccomp
 from tests.requirement import require
 
 from .bpf import ALLOWED, answer
@@ -175,9 +175,9 @@ def test_what_honest_code_calls_is_listed() -> None:
 
 
 def test_compilers_are_refused_what_reaches_others_and_nothing_else(machine: int) -> None:
-    code = refused.program(machine, apart=False)
-    numbers = {numbers[machine] for numbers in refused.DENIED.values()} - {None}
-    clone3, clone = refused.CLONE3_CALL[machine], refused.CLONE_CALL[machine]
+    code = compilers.program(machine, apart=False)
+    numbers = {numbers[machine] for numbers in compilers.DENIED.values()} - {None}
+    clone3, clone = compilers.CLONE3_CALL[machine], compilers.CLONE_CALL[machine]
     answers = {call: answer(code, machine, call) for call in EVERY_CALL}
     assert {call for call, said in answers.items() if said == EPERM} == numbers
     assert {call for call, said in answers.items() if said == ENOSYS} == {clone3}
@@ -187,6 +187,6 @@ def test_compilers_are_refused_what_reaches_others_and_nothing_else(machine: int
 
 
 def test_compilers_apart_from_others_may_signal_and_group_their_own(machine: int) -> None:
-    code = refused.program(machine, apart=True)
-    for name in refused.ALONE:
-        assert answer(code, machine, refused.DENIED[name][machine] or 0) == ALLOWED
+    code = compilers.program(machine, apart=True)
+    for name in compilers.ALONE:
+        assert answer(code, machine, compilers.DENIED[name][machine] or 0) == ALLOWED
