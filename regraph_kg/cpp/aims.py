@@ -96,7 +96,6 @@ class Aims:
         return [*self._set.get(id(declared), []), *filter(None, [first])]
 
     def _named(self, values: Iterable[Node]) -> Iterator[Key]:
-        """The arrays that values name."""
         for node in (node for value in values for node in walk(value)):
             if node.type == "call_expression":
                 here = self.names.events.find(called(node), node)

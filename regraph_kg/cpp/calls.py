@@ -1,5 +1,6 @@
 """Changes by a call that other iterations of a loop may see, as far as the text shows them."""
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Literal
@@ -34,6 +35,7 @@ _THROUGH = ALGORITHMS | SORTS | COPIES | {"memset", "iota"}
 """Functions that change only what their arguments point to."""
 _SPECIFIERS = {"const", "static", "constexpr"}
 _NUMBERS = {"int", "long", "short", "char", "float", "double", "bool", "size_t"}
+_NUMBERS |= {f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 _DEEPEST = 4
 
 
@@ -62,7 +64,9 @@ class Calls:
         makes = name in self.events.classes and name not in self.events.functions  # `P()`
         if not (through or makes) and (not _harmless(name) or name in self.events.functions):
             return "unknown"
-        read = [kept_elements(function) for function in self._meant(call.node)]
+        held = self.events.find(name, call.node)
+        meant = [value] if held and (value := bare(held.value)) else self._meant(call.node)
+        read = [kept_elements(function) for function in meant]
         passed = [
             argument
             for number, argument in enumerate(arguments(call.node))
@@ -70,8 +74,34 @@ class Calls:
             or not read
             or not all(number in kept for kept in read)
         ]
-        written = through and any(map(partial(self._may_be_written, loop=call.place.loop), passed))
+        passed = [it for it in passed if not self._is_made(it, call.node, meant)]
+        bound = any(self._is_bound(function, call.node) for function in meant)
+        written = bound or (
+            through and any(map(partial(self._may_be_written, loop=call.place.loop), passed))
+        )
         return "unknown" if written else "no"
+
+    def _is_bound(self, function: Node, call: Node) -> bool:
+        """Whether a function takes a variable of all iterations by a reference that may change."""
+        given = map(bare, arguments(call))
+        return any(
+            "&" in text(taken)
+            and "const" not in text(taken).split()
+            and variable is not None
+            and variable.type == "identifier"
+            and not self.local(self._declared(variable))
+            for taken, variable in zip(parameters(function), given, strict=False)
+        )
+
+    def _is_made(self, argument: Node, call: Node, meant: list[Node]) -> bool:
+        """Whether an argument is an object that a call makes for itself, without pointers."""
+        at = [it.id for it in arguments(call)].index(argument.id)
+        taken = [it[at] for it in map(parameters, meant) if at < len(it)]
+        kinds = {text(it.child_by_field_name("type")) for it in taken if "*" not in text(it)}
+        made = rf"\b(?:{'|'.join(kinds)})\s*\([^)]*&"  # a constructor that takes a reference
+        plain = kinds <= self.events.classes - self.events.holders and bool(kinds)
+        listed = argument.type == "initializer_list" and len(taken) == len(meant)
+        return listed and plain and not re.search(made.encode(), self.events.text)
 
     def _method(self, name: str, call: Node, place: CodePlace) -> Carries:
         function = call.child_by_field_name("function")
@@ -92,7 +122,7 @@ class Calls:
     def _may_be_written(self, argument: Node, loop: int) -> bool:
         """Whether a function may change shared data through an argument."""
         node = bare(argument)
-        if node is None or "literal" in node.type:
+        if node is None or "literal" in node.type or node.type == "sizeof_expression":
             return False
         if node.type == "lambda_expression":
             return not self._quiet(node, 0)
@@ -102,7 +132,7 @@ class Calls:
         declared = pointed[1] if pointed is not None else self._declared(node)
         if declared is None:
             return node.type not in ("binary_expression", "unary_expression", "call_expression")
-        words = set(declared.kind.replace("unsigned", "int").split()) - _SPECIFIERS
+        words = set(re.sub(r"unsigned|std::", " int ", declared.kind).split()) - _SPECIFIERS
         # a function can take an object by reference
         plain = words <= _NUMBERS and not (declared.refers or declared.array)
         addressed = node.type == "pointer_expression"

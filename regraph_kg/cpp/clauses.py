@@ -39,7 +39,9 @@ def is_canonical(names: Indices, loop: Loop) -> bool:
     if header.ranged:
         pointed = names.pointer(loop.node.child_by_field_name("right"), loop.place.loop)
         return pointed is not None and _in_order(pointed[1])
-    declared, step = _variable(names, loop), names.step(loop.number)
+    at = loop.node.child_by_field_name("condition") or loop.node
+    declared = names.events.find(names.headers[loop.number].variable, at)
+    step = names.step(loop.number)
     kind = declared.kind if declared is not None else ""
     if "iterator" in kind or "auto" in kind.split():
         pointed = names.pointer(header.start, loop.place.loop)
@@ -59,11 +61,6 @@ def _in_order(declared: Declared | None) -> bool:
     outermost = declared.kind.partition("<")[0] if declared is not None else ""
     whole = declared is not None and (declared.array or declared.pointer)
     return whole or any(word in outermost for word in _SEQUENCES)
-
-
-def _variable(names: Indices, loop: Loop) -> Declared | None:
-    at = loop.node.child_by_field_name("condition") or loop.node
-    return names.events.find(names.headers[loop.number].variable, at)
 
 
 def section(names: Indices, k: int, accesses: Sequence[ElementAccess], name: str) -> str:

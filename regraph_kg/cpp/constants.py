@@ -99,7 +99,6 @@ def _applied(apply: Callable[..., Number], *values: Number | None) -> Number | N
 
 
 def _literal(kind: str, said: str) -> Number | None:
-    """A number or a character as it is spelled."""
     plain = said.replace("'", "")
     if kind in ("true", "false"):
         return int(kind == "true")

@@ -192,7 +192,6 @@ class _Kernel:
         ).model_copy(update=self._of_shared())
 
     def _of_shared(self) -> dict[str, object]:
-        """Facts of shared memory, barriers and atomic updates."""
         barriers = [use for use in self.calls if called(use.node) in _BARRIERS]
         updates = []
         for element in (element for element in self.all if element.mode == "update"):

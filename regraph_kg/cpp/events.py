@@ -71,6 +71,7 @@ def _note_holders(events: Events, root: Node) -> None:
     events.classes |= fields.keys()
     holders = {name for name, listed in fields.items() if _HOLDS.search(listed)}
     holders |= {name for name, listed in fields.items() if holders & {*_WORD.findall(listed)}}
+    events.holders = holders
     for declared in events.symbols:
         words = {*_WORD.findall(declared.kind)}
         if declared.refers or declared.parameter or not declared.function:
@@ -173,7 +174,6 @@ class _Walk:
         self._waiting.extend((child, where, "read") for child, where in reversed(parts))
 
     def _range(self, node: Node, place: CodePlace) -> list[Node]:
-        """Declare the variable of a loop over a container."""
         declarator = node.child_by_field_name("declarator")
         value = node.child_by_field_name("right")
         kind = short(node.child_by_field_name("type"))
@@ -186,6 +186,13 @@ class _Walk:
     def _declare(
         self, node: Node, declarator: Node | None, value: Node | None, kind: str, place: CodePlace
     ) -> Declared | None:
+        for bound in walk(declarator) if declarator is not None else ():
+            if bound.type == "structured_binding_declarator":  # each may name the whole
+                for each in bound.named_children:
+                    named = (text(each), place.scope, place.function, place.loop, value, kind)
+                    self.events.declare(
+                        Declared(*named, pointer=False, reference=True, array=False)
+                    )
         name = declared_name(declarator)
         if not name or declarator is None:
             return None
@@ -378,7 +385,6 @@ def _stands_alone(change: Node) -> bool:
 
 
 def _access_mode(name: str) -> Mode | None:
-    """The mode in which a function accesses the target of its first argument."""
     if name.startswith("atomic"):
         return "update"
     if name.startswith("_mm") and ("store" in name or "stream" in name):

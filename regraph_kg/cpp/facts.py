@@ -99,10 +99,7 @@ class Facts(Frozen):
 
 @lru_cache(maxsize=256)
 def facts_of(code: str, entry: str = "") -> Facts:
-    """The facts of a text; of what `entry` reaches, where it is a function of the text.
-
-    Never raises, whatever the text is.
-    """
+    """The facts of a text, or of what its function `entry` reaches. Never raises."""
     try:
         return _facts(code, entry)
     except (RecursionError, MemoryError):  # a text made to be deep
@@ -148,7 +145,6 @@ def _facts(code: str, entry: str) -> Facts:
 
 
 def _of_text(tree: SyntaxTree, events: Events) -> Facts:
-    """Facts that need no indices."""
     leaves = [node for node in walk(tree.root) if not node.child_count]
     words = frozenset(map(text, leaves))
     types = {text(leaf) for leaf in leaves if leaf.type in _TYPES}
@@ -182,7 +178,6 @@ def _of_text(tree: SyntaxTree, events: Events) -> Facts:
 def _of_elements(
     names: Indices, elements: list[ElementAccess], aliases: dict[str, str]
 ) -> dict[str, tuple[object, ...]]:
-    """Facts of accesses to arrays, apart from loops."""
     by_data = [  # data decides the index: `a[b[i]]`
         element
         for element in elements
@@ -248,7 +243,6 @@ def _is_no_index(product: Node) -> bool:
 
 
 def _own_arrays(events: Events, *, region: bool) -> tuple[str, ...]:
-    """Arrays and containers that are declared outside, or inside, parallel regions."""
     names = [
         symbol.sized
         for symbol in events.symbols
@@ -285,7 +279,6 @@ def _recursive(events: Events) -> bool | None:
 
 
 def _has_circle(calls: set[tuple[str, str]]) -> bool:
-    """Whether pairs of caller and callee form a circle."""
     remaining, before = calls, -1
     while len(remaining) != before:  # a function whose callees call nothing is in no circle
         before, callers = len(remaining), {caller for caller, _ in remaining}

@@ -188,10 +188,7 @@ def _outline(tree: Tree) -> list[Node]:
 
 
 def _without_markers(content: bytes, tree: Tree) -> bytes:
-    """The text with spaces for words like NO_INLINE in heads that the parser cannot read.
-
-    Such words are macros that hold attributes. The length stays the same, so offsets hold.
-    """
+    """The text with spaces for macros like NO_INLINE in heads that the parser cannot read."""
     parts, end = list[bytes](), 0
     for node in _outline(tree):
         body = node.child_by_field_name("body")
@@ -329,7 +326,6 @@ def names_of(node: Node | None) -> list[Node]:
 
 
 def _function_declarator(node: Node) -> Node | None:
-    """The function's declarator inside the pointers and references of its result."""
     inner = node.child_by_field_name("declarator")
     while inner is not None and inner.type in ("pointer_declarator", "reference_declarator"):
         inner = inner.child_by_field_name("declarator") or inner.named_children[-1]

@@ -388,7 +388,6 @@ class Indices:
         return self.pointer(inner, loop, depth + 1)
 
     def _row(self, pointed: Pointed | None) -> Pointed | None:
-        """The first element of a row."""
         return (pointed[0], pointed[1], (*pointed[2], {})) if pointed else None
 
     def _pointer_name(self, node: Node, loop: int, depth: int) -> Pointed:

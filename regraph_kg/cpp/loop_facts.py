@@ -216,7 +216,6 @@ class _Loops:
         return tuple(clause if sign else "" for clause, sign in pairs)[:_MOST_NAMES]
 
     def _head(self, loop: Loop) -> LoopFacts:
-        """Facts that do not depend on the loop's statements."""
         k, names = loop.number, self.names
         header = names.headers[k]
         bounds = names.closure(names.start(k)) | names.closure(names.end(k))

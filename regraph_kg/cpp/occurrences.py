@@ -112,6 +112,7 @@ class Events:
     functions: dict[str, Node] = field(default_factory=dict)
     overloads: dict[str, list[Node]] = field(default_factory=dict)  # all functions of a name
     classes: set[str] = field(default_factory=set)
+    holders: set[str] = field(default_factory=set)  # classes that may hold a pointer
     complete: bool = True  # whether no limit cut the lists
     text: bytes = b""
 

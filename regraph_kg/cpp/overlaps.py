@@ -125,7 +125,6 @@ class Overlaps:
         return index
 
     def _steps(self, gap: Polynomial, move: Polynomial, inner: Sequence[int]) -> bool:
-        """Whether a gap is a whole number of steps."""
         if not gap or gap.keys() != move.keys():
             return False
         times = {gap[product] / move[product] for product in move}

@@ -188,10 +188,7 @@ def statements(body: Node | None) -> list[Node]:
 
 
 def stands_alone(statement: Node, sums: Collection[str] = ()) -> bool:
-    """Whether a function holds no other work than a statement: only declarations and `(void)n;`.
-
-    Statements behind it may add its `sums` to elements.
-    """
+    """Whether a function holds no work but a statement, and additions of its `sums` behind it."""
     block = statement.parent
     if block is None or block.parent is None or block.parent.type != "function_definition":
         return False

@@ -11,7 +11,7 @@ __host__ __device__ constexpr T std_max(T a, T b) {
     return a < b ? b : a;
 }
 template <class T, class Less>
-__device__ constexpr T std_max(T a, T b, Less less) {
+__host__ __device__ constexpr T std_max(T a, T b, Less less) {
     return less(a, b) ? b : a;
 }
 template <class T, int N>
@@ -27,7 +27,7 @@ __host__ __device__ constexpr T std_min(T a, T b) {
     return b < a ? b : a;
 }
 template <class T, class Less>
-__device__ constexpr T std_min(T a, T b, Less less) {
+__host__ __device__ constexpr T std_min(T a, T b, Less less) {
     return less(b, a) ? b : a;
 }
 template <class T, int N>
@@ -187,6 +187,12 @@ template <class In, class Out>
 __device__ Out std_copy(In first, In last, Out out) {
     for (; first != last; ++first) *out++ = *first;
     return out;
+}
+
+//: next
+template <class In>
+__device__ In std_next(In at, ptrdiff_t steps = 1) {
+    return at + steps;
 }
 
 //: swap

@@ -22,7 +22,9 @@ _ALLOCATED = (  # a way to allocate, whether it counts bytes, and the first valu
     (rf"auto (?P<auto>\w+) = {_UNIQUE}", False, " = {}"),
     (rf"std::unique_ptr<[\w: ]+\[\]> (?P<auto>\w+)[({{]{_NEW}[)}}];", False, ""),
 )
+_OF = r"(?:std::)?vector<[\w: ]+>"
 _ALIAS = re.compile(r"(?:vector|array)<[^;{}()=]*> ?(?:const ?)?& ?(\w+) ?=")
+_NAMED = re.compile(rf"typedef ({_OF}) (\w+);|using (\w+) = ({_OF});")
 _SIZED_LATER = re.compile(  # an empty vector whose first use gives it its length
     r"(std::vector<[\w: ]+>) (\w+);((?:(?!\b\2\b)[^{}])*)\b\2\.(?:resize|assign)\(([^;]+)\);"
 )
@@ -32,10 +34,10 @@ _SWAPPED = re.compile(
 
 
 def with_local_arrays(code: str) -> str:
-    """The text with memory that functions allocate as arrays of theirs.
-
-    Raises `UnportableError`.
-    """
+    """The text with memory that functions allocate as local arrays. Raises `UnportableError`."""
+    for match in _NAMED.finditer(code):  # names for types of containers
+        kind, name = match[1] or match[4], match[2] or match[3]
+        code = re.sub(rf"\b{name}\b(?!::)", kind, code.replace(match[0], ""))
     if alias := _ALIAS.search(code):
         raise UnportableError(f"{alias[1]}: another name of a container; use the container's own")
     code, names = _SWAPPED.sub(_swap, _with_lengths(code)), set[str]()
@@ -78,7 +80,6 @@ def _with_lengths(code: str) -> str:
 
 
 def _swap(match: re.Match[str]) -> str:
-    """A swap of two pointers by hand, as the library's."""
     kept, one, first, other, second, last, after = match.groups()[1:]
     plain = (kept, one, other) == (last, first, second) and not re.search(rf"\b{kept}\b", after)
     declared = match["kind"] or re.search(rf"\* ?{kept} ?[,;]", match.string)

@@ -9,9 +9,9 @@ import re
 from tree_sitter import Node
 
 from regraph_kg.cpp.functions import CodeFile
-from regraph_kg.cpp.syntax import declared_name, statements, text
+from regraph_kg.cpp.syntax import statements, text
 from regraph_kg.port.changes import Changes
-from regraph_kg.port.host import flat, is_plain
+from regraph_kg.port.host import declared, flat, is_plain
 from regraph_kg.port.kernels import Array, Kernels, Scope
 from regraph_kg.port.loops import counted
 
@@ -34,7 +34,9 @@ def chosen(kernels: Kernels, code: str, scope: Scope) -> list[str] | None:
         return None
     rest, kind, at = " ".join(map(source.text, before)), scope.scalars[best], head.variable
     read = {*_WORD.findall(f"{rest} {value} {head.first} {head.end} {' '.join(others.values())}")}
-    known = {kind: text(it.child_by_field_name("type")) for it in before for kind in _names(it)}
+    known = dict[str, str]()
+    for it in before:
+        known |= dict.fromkeys(declared(source, it), text(it.child_by_field_name("type")))
     known |= {name: array.element for name, array in scope.arrays.items()}
     same = kind == "double" or known.get(value.partition("[")[0]) == kind
     apart = not {best, *others} & read and changed <= {best, at, *others}
@@ -64,10 +66,6 @@ def chosen(kernels: Kernels, code: str, scope: Scope) -> list[str] | None:
         "}",
     ]
     return [f"if ({count} > 0) {{", *(f"    {line}" for line in inside), "}"]
-
-
-def _names(node: Node) -> list[str]:
-    return [declared_name(it) for it in node.children_by_field_name("declarator")]
 
 
 def _choice(source: CodeFile, node: Node) -> tuple[str, str, str, dict[str, str]]:

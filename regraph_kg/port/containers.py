@@ -15,13 +15,15 @@ from regraph_kg.cpp import syntax
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import Function, declared_name, split
 from regraph_kg.cpp.syntax import walk
-from regraph_kg.port.host import flat, is_return
+from regraph_kg.port.host import flat, is_return, words_of
 from regraph_kg.port.names import UnportableError, fresh, is_number
+from regraph_kg.port.scratch import is_known
 from regraph_kg.port.work import Container, Work, container_of
 
 _LOCAL = re.compile(r"(?:const )?(?:std::)?(vector|array)<(.+)>")
 _NAMED = {"return_statement", "for_range_loop", "lambda_capture_specifier"}
 _MADE = {"declaration", "expression_statement"}
+_SIZED = re.compile(r"(\w+)\.(?:resize(?=\([^,]+;)|assign)\(([^,;]+)(?:, (.+))?\);")
 _SWAPPED = re.compile(r"(?:std::)?swap\((\w+), (\w+)\);|(\w+)\.swap\((\w+)\);")
 
 
@@ -49,14 +51,12 @@ class FunctionContainers:
                 result.append((name, flat(source, node).partition("=")[0].rstrip()))  # no default
                 continue
             const = "const " if container.const or name in constants else ""
-            result += self._pointer(name, f"{const}{container.element}")
+            result.append((name, f"{const}{container.element}* {name}"))
+            if name in self.sized:
+                result.append((self.lengths[name], f"size_t {self.lengths[name]}"))
         if self.result:
             result.append((self.result, f"{self.elements[self.result]}* {self.result}"))
         return result
-
-    def _pointer(self, name: str, element: str) -> list[tuple[str, str]]:
-        length = [(self.lengths[name], f"size_t {self.lengths[name]}")]
-        return [(name, f"{element}* {name}"), *(length if name in self.sized else [])]
 
 
 class Containers:
@@ -92,7 +92,6 @@ class Containers:
         return fresh(f"{name}_size", self._taken)
 
     def _find_vectors(self, owner: FunctionContainers) -> None:
-        """Note the vectors and arrays of the library that the work declares."""
         source, returned = owner.function.source, self._returned(owner.function)
         for node in walk(owner.function.body):
             kind = node.child_by_field_name("type") if node.type == "declaration" else None
@@ -153,7 +152,6 @@ class Containers:
         *,
         is_list: bool,
     ) -> str:
-        """The text that declares a vector and sets its elements."""
         element, length, at = owner.elements[name], owner.lengths[name], self._at
         each = f"for (size_t {at} = 0; {at} < {length}; ++{at}) {name}[{at}] = "
         size, first = texts[0] if texts else "", f"memset({name}, 0, sizeof({element}) * {length});"
@@ -174,7 +172,8 @@ class Containers:
             first = " ".join((*whole, *(sets if texts != ["0"] else ())))
         elif len(texts) > 1 and re.search(r"_size\)$|\.end\(\)|\w+ \+ ", texts[1]):
             start = texts[0]
-            size = f"{texts[1]} - ({start})"
+            size = texts[1].removeprefix(f"{start} + ") or "0"
+            size = f"({size})" if size != texts[1] else f"{texts[1]} - ({start})"
             first = f"{each}({start})[{at}];"  # of whatever type
         elif len(texts) > 1:
             first = f"{each}{texts[1]};"
@@ -184,7 +183,6 @@ class Containers:
         return " ".join(filter(None, (told, memory, first)))  # launch has the result's memory
 
     def _of_device(self, owner: FunctionContainers, text: str) -> str:
-        """An expression with containers' methods as C++ of the device."""
 
         def meant(match: re.Match[str]) -> str:
             name, method = match.groups()
@@ -272,23 +270,33 @@ class Containers:
         """Copy a parameter's elements to the caller's memory, where a swap took it away."""
         source, body = owner.function.source, owner.function.body
         texts = [_swapped(flat(source, node)) for node in walk(body) if node.type in _MADE]
+        returns = [node for node in walk(body) if is_return(node, owner.function)]
+        returned = set[str]().union(*(words_of(source, node) for node in returns))
         for name in owner.parameters:
             if not any(name in pair for pair in texts):
                 continue
-            if any(owner.parameters.keys() >= {*pair} for pair in texts if pair) or any(
-                is_return(node, owner.function) for node in walk(body)
+            if any(owner.parameters.keys() >= {*pair} for pair in texts if pair) or (
+                returned & owner.lengths.keys()
             ):
                 raise UnportableError(f"{name} is swapped: swap copies of parameters, return last")
             given, element = fresh(f"{name}_given", self._taken), owner.elements[name]
             room = f"sizeof({element}) * {owner.lengths[name]}"
+            back = f"if ({given} != {name}) memcpy({given}, {name}, {room});\n"
             edits.insert(body.start_byte + 1, f" {element}* {given} = {name};")
-            edits.insert(
-                body.end_byte - 1, f"if ({given} != {name}) memcpy({given}, {name}, {room});\n"
-            )
+            for node in returns:
+                alone = node.parent is not None and node.parent.type != "compound_statement"
+                edits.insert(node.start_byte, f"{{ {back}" if alone else back)
+                edits.insert(node.end_byte, " }" if alone else "")
+            if not (returns and returns[-1] == body.named_children[-1]):
+                edits.insert(body.end_byte - 1, back)
 
     def _whole(self, owner: FunctionContainers, node: Node) -> str:
         """The text for a statement about whole containers: `a = b;`, `a.swap(b);`, `a.fill(v);`."""
         text = flat(owner.function.source, node)
+        if (sized := _SIZED.fullmatch(text)) and self._has_length(owner, sized[1], sized[2]):
+            if sized[3] is None:
+                return ";"
+            text = f"{sized[1]}.fill({sized[3]});"
         names = owner.lengths.keys()
         if (match := _SWAPPED.fullmatch(text)) and {
             match[1] or match[3],
@@ -309,8 +317,16 @@ class Containers:
         room = f"sizeof({owner.elements[name]}) * {owner.lengths[name]}"
         return f"memcpy({match[1]}, {match[2]}, {room});"
 
+    def _has_length(self, owner: FunctionContainers, name: str, length: str) -> bool:
+        """Whether a container has a length already: a view ends the program at any other."""
+        if name in owner.parameters:
+            return owner.parameters[name].view
+        nodes = [*walk(owner.function.body)]
+        swaps = (_swapped(flat(owner.function.source, it)) for it in nodes if it.type in _MADE)
+        same = self._of_device(owner, length) == owner.written.get(name)
+        return same and is_known(length, nodes) and not any(name in pair for pair in swaps)
+
     def _is_swap(self, owner: FunctionContainers, arguments: Node) -> bool:
-        """Whether arguments are those of a swap of two containers."""
         call = arguments.parent
         text = flat(owner.function.source, call) if call is not None else ""
         return bool({*_swapped(f"{text};")} & owner.lengths.keys())
@@ -375,13 +391,11 @@ class Containers:
 
 
 def _swapped(text: str) -> tuple[str, ...]:
-    """The two containers that a statement swaps."""
     match = _SWAPPED.fullmatch(text)
     return tuple(name for name in match.groups() if name) if match else ()
 
 
 def _members(name: str, length: str) -> dict[str, str]:
-    """Methods of a container, as C++ of the device."""
     return {
         "size": length,
         "empty": f"({length} == 0)",

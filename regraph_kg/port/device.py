@@ -62,7 +62,6 @@ def on_device(source: CodeFile, work: Function, containers: Containers, constant
 
 
 def _items(root: Node) -> list[Node]:
-    """Declarations outside of functions, and methods in classes."""
     items, end = list[Node](), 0
     for node in walk(root):
         is_inside = node.start_byte < end
@@ -225,7 +224,6 @@ def _local_bytes(source: CodeFile, node: Node) -> int:
 
 
 def _extent(source: CodeFile, size: Node) -> int:
-    """An array's extent: a number, or a constant of the file."""
     text = source.text(size)
     if text.isdigit():
         return int(text)

@@ -9,7 +9,6 @@ from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import (
-    CodeFile,
     Function,
     declared_name,
     functions,
@@ -20,34 +19,34 @@ from regraph_kg.cpp.syntax import walk
 from regraph_kg.port.host import PLACE, declared
 from regraph_kg.port.names import fresh
 
-_RESULT = re.compile(r"(?:(?:const )?(?P<kind>[\w:]+) (?=\w+ = ))?(?P<target>[^;=]+?) = $")
+_RESULT = re.compile(
+    r"(?:(?:const )?(?P<kind>[\w:]+(?:<[\w: ]+>)?) (?=\w+ = ))?(?P<target>[^;=]+?) = $"
+)
 
 
 def with_bodies(code: str, entry: str) -> str:
     """The text with such functions in place of their calls."""
-    source, edits = parsed(PLACE, code.encode()), Edits()
+    source, edits, taken = parsed(PLACE, code.encode()), Edits(), set[str]()
     known = functions(source)
     inside = [node for caller in known if caller.name != entry for node in walk(caller.body)]
     for function in known:
         calls = (node for node in inside if node.type == "call_expression")
-        called = [node for node in calls if _name(source, node) == function.name]
+        names = ((node, source.text(node.children[0]).rpartition("::")[2]) for node in calls)
+        called = [node for node, name in names if name == function.name]
         statement: Node | None = called[0] if len(called) == 1 else None
         while statement is not None and not statement.type.endswith(("statement", "declaration")):
             statement = statement.parent
-        vectors = "std::vector<" in source.text(function.body) and not function.templates
-        made = _body(function, called[0], statement) if statement is not None and vectors else ""
+        vectors = "vector<" in source.text(function.body) and not function.templates
+        inlined = statement is not None and vectors
+        made = _body(function, called[0], statement, taken) if statement and inlined else ""
         if made and statement is not None:
             edits.put(statement, made)
             edits.put(function.outer, "")
     return edits.applied(source.original)
 
 
-def _name(source: CodeFile, call: Node) -> str:
-    return source.text(call.children[0]).rpartition("::")[2]
-
-
-def _body(function: Function, call: Node, statement: Node) -> str:
-    """The statement with a function's body in it; "" where it is none of the simple ones."""
+def _body(function: Function, call: Node, statement: Node, taken: set[str]) -> str:
+    """The statement with a body in it; "" for no simple one. `taken`: names of other bodies."""
     source, listed, content = function.source, call.children[-1], function.source.content
     given = [source.text(node) for node in listed.named_children if node.type != "comment"]
     returns = [node for node in walk(function.body) if node.type == "return_statement"]
@@ -57,7 +56,8 @@ def _body(function: Function, call: Node, statement: Node) -> str:
     if len(given) != len(function.parameters) or not (told or not (head or returns)):
         return ""
     others = content[: function.node.start_byte] + content[function.node.end_byte :]
-    taken, lines, edits = {*re.findall(r"\w+", others.decode())}, list[str](), Edits()
+    taken |= {*re.findall(r"\w+", others.decode())}
+    lines, edits = list[str](), Edits()
     made = [node for node in walk(function.body) if node.type == "declaration"]
     names = {name: fresh(name, taken) for node in made for name in declared(source, node)}
     for node, value in zip(function.parameters, given, strict=True):
@@ -67,13 +67,20 @@ def _body(function: Function, call: Node, statement: Node) -> str:
             return ""
         names[name] = value if whole else fresh(name, taken)
         lines += [] if whole else [f"{kind} {names[name]} = {value};"]
+    whole = bool(result and told and "vector<" in (result["kind"] or ""))
+    if result is not None and whole:  # what it returns has the result's name from the beginning
+        if source.text(last.named_children[0]) not in names:
+            return ""
+        names[source.text(last.named_children[0])] = result["target"]
+        edits.put(last, "")
+    taken |= {*names.values()}
     for node in walk(function.body):
         if node.type == "identifier" and source.text(node) in names:
             edits.put(node, names[source.text(node)])
     kind = ""
-    if result is not None and told:
+    if result is not None and told and not whole:
         value = edits.applied(content, last.named_children[0].start_byte, last.end_byte)
         edits.put(last, f"{result['target']} = {value}")
         kind = f"{result['kind']} {result['target']}; " if result["kind"] else ""
     body = edits.applied(content, function.body.start_byte + 1, function.body.end_byte - 1)
-    return f"{kind}{{ {' '.join(lines)}{body}}}"
+    return f"{' '.join(lines)}{body}" if whole else f"{kind}{{ {' '.join(lines)}{body}}}"

@@ -121,10 +121,7 @@ class Kernels:
     def one_thread(
         self, text: str, scope: Scope, changed: Iterable[str], made: Mapping[str, str]
     ) -> list[str]:
-        """The host's lines for statements that one thread runs.
-
-        `changed`: scalars that they change; `made`: scalars that they declare, with their types.
-        """
+        """Statements for one thread; `changed`, `made`: scalars that they change or declare."""
         if sort := re.search(r"^std_(?:stable_)?(sort\(.{,60})", text, re.MULTILINE):
             raise UnportableError(f"{sort[1]}: a GPU sorts by one number, by a key stably")
         kinds = scope.scalars | {n: f"{it.element}*" for n, it in scope.arrays.items()}
@@ -168,7 +165,6 @@ class Kernels:
         return source, next(function for function in functions(source) if function.name == name)
 
     def _kernel(self, scope: Scope, words: set[str], body: str) -> tuple[str, list[str]]:
-        """Write a kernel; its name and what it takes."""
         taken = scope.parameters(words)
         name = self.new(f"{self._name}_{len(self.texts) + 1}")
         constants = [text for constant, text in scope.constants.items() if constant in words]
@@ -178,10 +174,7 @@ class Kernels:
         return name, [passed for passed, _ in taken]
 
     def threads(self, text: str, scope: Scope, apart: str = "") -> list[str] | None:
-        """The host's lines for a loop whose iterations are threads; None where they may not be.
-
-        `apart`: the loop without what is known to touch elements of one iteration alone.
-        """
+        """A loop as threads, if it may be. `apart`: it without what touches no other step."""
         if scope.overlaps(_words(text)):
             return None
         proved, written = apart or text, text if apart else ""
@@ -196,7 +189,7 @@ class Kernels:
             return self._plain(nest, scope)
         names, kinds = changed & scope.scalars.keys(), scope.scalars
         found = updates(function.source, loop, names, kinds, exact=scope.exact)
-        writable = {n: a.element for n, a in scope.arrays.items() if a.may_change and n in changed}
+        writable = {n: a.element for n, a in scope.arrays.items() if a.may_change}
         if found is None:
             return None
         for arrays in ({}, {} if apart else writable):
@@ -211,10 +204,7 @@ class Kernels:
     def _nest(
         self, text: str, scope: Scope, found: Iterable[Update] = (), written: str = ""
     ) -> "_Nest | None":
-        """A loop, and loops right inside it, whose iterations are threads.
-
-        `written`: the text that runs where it is another than the one to prove.
-        """
+        """Loops right inside each other as threads; `written`: what runs in place of the proof."""
         names = {update.name for update in found}
         own = "".join(f"{update.kind} {update.name} = 0;\n" for update in found)
         levels, before, inner = list[SerialLoop](), list[str](), scope.copy()
@@ -257,7 +247,6 @@ class Kernels:
         return None
 
     def _plain(self, nest: "_Nest", scope: Scope) -> list[str]:
-        """A thread for each iteration."""
         levels, counts = nest.levels, self._counts(nest)
         body = _left_by(nest.body, "return;")
         if len(levels) == 1:
@@ -343,10 +332,7 @@ class Kernels:
         return _Counts(names)
 
     def _sliced(self, text: str, scope: Scope, count: str, index: str) -> "_Sliced":
-        """The text, where a local array of a length that the host computes is memory of its own.
-
-        `index`: the number of the thread among `count` ones.
-        """
+        """The text with local arrays as memory; `index`: the number of the thread among `count`."""
         source, function = self.read(text, scope, _declared_names(text))
         edits, before, after, inner = Edits(), list[str](), list[str](), scope.copy()
         values = _values(source, function.body)
@@ -468,11 +454,11 @@ def _operand(text: str) -> str:
 
 
 def _decoded(levels: list[SerialLoop], at: str) -> str:
-    """Declarations of the loops' variables from a number of all iterations."""
     lines, rest = list[str](), at
     for place, loop in enumerate(levels):
         inner = [_width(level) for level in levels[place + 1 :]]
-        value = f"{rest} / {_product(inner)}" if inner else rest
+        product = f"({' * '.join(inner)})" if len(inner) > 1 else "".join(inner)
+        value = f"{rest} / {product}" if inner else rest
         value = f"{value} % {_width(loop)}" if place and inner else value
         value = f"{at} % {_width(loop)}" if place and not inner else value
         first = f" + {_operand(loop.first)}" if loop.first != "0" else ""
@@ -484,10 +470,6 @@ def _width(loop: SerialLoop) -> str:
     if loop.first == "0":
         return f"(long long){_operand(loop.end)}"
     return f"((long long){_operand(loop.end)} - {_operand(loop.first)})"
-
-
-def _product(widths: list[str]) -> str:
-    return widths[0] if len(widths) == 1 else f"({' * '.join(widths)})"
 
 
 def _begun(text: str, own: str) -> str:
@@ -520,7 +502,6 @@ def _left_by(text: str, left: str, *, of_loop: bool = False) -> str:
 
 
 def _body_of(text: str) -> str:
-    """The body of a loop."""
     source = parsed(PLACE, f"void f() {{\n{text}\n}}".encode())
     node = functions(source)[0].body.named_children[0]
     body = node.child_by_field_name("body")
@@ -530,10 +511,7 @@ def _body_of(text: str) -> str:
 
 
 def _loop_inside(body: str) -> tuple[dict[str, tuple[str, str]], str] | None:
-    """Types and texts of declarations of numbers and pointers, and the loop behind them.
-
-    None where a body has anything else.
-    """
+    """Numbers and pointers that it declares, and the loop behind them; None for any other body."""
     source = parsed(PLACE, f"void f() {{\n{body}\n}}".encode())
     node = functions(source)[0].body
     statements = [n for n in node.named_children if n.type != "comment"]

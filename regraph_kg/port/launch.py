@@ -45,7 +45,10 @@ class Launch:
             lines = [numbered.sub(self.function.name, line) for line in lines]
         parts += kernels.texts
         aliases = self._aliases()
-        own = aliases is None or bool(self.function.scope) or self._hides()
+        names = {arg.name for arg in self.problem.args} - {n for n, _ in self._parameters()}
+        inside = re.findall(r"[A-Za-z_]\w*", self.function.source.text(self.function.body))
+        hides = bool(names & {*inside})  # what `launch` calls otherwise
+        own = aliases is None or bool(self.function.scope) or hides
         if own:
             heads = ", ".join(head for _, head in self._parameters())
             name = f"{self.function.name}_host"
@@ -105,7 +108,6 @@ class Launch:
         ]
 
     def _parameters(self) -> list[tuple[str, str]]:
-        """Names and declarations of what the work takes."""
         constants = {argument.name for argument in self.work.arguments if argument.const}
         taken = self.owner.declarations(constants)
         return [*taken, *([(self._place, f"{self._kind}* {self._place}")] if self._kind else [])]
@@ -125,14 +127,7 @@ class Launch:
             lines.append((name, f"{head} = {text};"))
         return lines
 
-    def _hides(self) -> bool:
-        """Whether the work declares what `launch` calls otherwise."""
-        names = {arg.name for arg in self.problem.args} - {n for n, _ in self._parameters()}
-        found = re.findall(r"[A-Za-z_]\w*", self.function.source.text(self.function.body))
-        return bool(names & {*found})
-
     def _arguments(self) -> list[str]:
-        """Arguments of the work, as C++ over the entry's parameters."""
         arguments, kinds = list[str](), {arg.name: arg for arg in self.problem.args if arg.is_array}
         for node, argument in zip(self.owner.function.parameters, self.work.arguments, strict=True):
             arg = kinds.get(argument.text)

@@ -36,11 +36,7 @@ class SerialLoop:
 def as_threads(
     function: Function, node: Node, before: Sequence[Node], arrays: Mapping[str, bool]
 ) -> SerialLoop | None:
-    """A loop of a function whose iterations may be threads; None for another statement.
-
-    `before`: constants before it, and heads of loops around it. `arrays`: the function's array
-    parameters -> whether anything may write them.
-    """
+    """A loop as threads. `before`: what stands around it; `arrays`: whether each may be written."""
     fact = fact_of(function.source, node)
     if fact is None or fact.carries != "no" or fact.exits or fact.reduces or fact.private:
         return None

@@ -92,10 +92,7 @@ def is_integer(kind: str) -> bool:
 
 
 def rename(source: CodeFile, node: Node, edits: Edits) -> set[str]:
-    """Rename the library's names in a node for the device; returns the algorithms it uses.
-
-    Raises `UnportableError`.
-    """
+    """Rename the library's names; the algorithms that it uses. Raises `UnportableError`."""
     used, written = set[str](), bytearray(len(source.content))
     for first, last, _ in edits.replacements:
         written[first:last] = b"x" * (last - first)
@@ -126,6 +123,9 @@ def _qualified(source: CodeFile, node: Node, edits: Edits) -> set[str]:
         return set()
     unqualified = text.removeprefix("std::")
     name = re.split(r"[<:\s]", unqualified)[0]
+    if node.parent and node.parent.type == "using_declaration" and name == "vector":
+        edits.put(node.parent, "")
+        return set()
     if node.parent and node.parent.type == "using_declaration" and name not in _AS_IT_IS:
         raise UnportableError(f"{source.text(node.parent)} hides which names are of std")
     if name in ALGORITHMS and (unqualified == name or name in _OF_TYPES):

@@ -124,10 +124,7 @@ def _with_own_variables(root: Node, facts: Facts, edits: Edits) -> None:
 
 
 def _moved(declaration: Node, names: list[Node], set_in: dict[int, set[str]], edits: Edits) -> None:
-    """Move what a declaration declares into the innermost loops that set it, if all uses are there.
-
-    `set_in`: where a loop begins -> variables that it sets in each iteration, and that end with it.
-    """
+    """Move variables into the innermost loops that set them (`set_in`), if all uses are there."""
     listed, kept = declaration.children_by_field_name("declarator"), list[str]()
     begin = listed[0].start_byte - declaration.start_byte if listed else 0
     block, head = declaration.parent, text(declaration).encode()[:begin].decode()

@@ -6,7 +6,7 @@ Numbers that a kernel changes are read back. Not here: what a kernel is made of 
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
@@ -28,7 +28,8 @@ _MOST_DEPTH = 2  # loops of the host around a kernel
 _SWAP = re.compile(r"(?:std_|std::)?swap\((\w+), (\w+)\);")
 _HEAD = re.compile(r"for \(([\w ]+) (\w+) = ([^;]+); \2 < ([^;]+); ([^;{]+?)\) ?[^;]")
 _MOVED = re.compile(r"(?:if \((\w+ != \w+)\) )?mem(cpy|move|set)\((\w+), (.+)\);")
-_CAST = re.compile(r"(?:static_cast|reinterpret_cast)<.+>")
+_PLACE = re.compile(r"\(*(\w+)(?: [+-] [\w +*/%()-]+)?\)*")
+_KNOWN = re.compile(r"(?:static_cast|reinterpret_cast)<.+>|cuda::std::numeric_limits<.+>::\w+")
 
 
 @dataclass(slots=True)
@@ -54,15 +55,10 @@ class Order:
     def _source(self) -> CodeFile:
         return self.function.source
 
-    def _all_swaps(self) -> Iterator[frozenset[str]]:
-        """Pairs of pointers that the function swaps."""
-        for node in walk(self.function.body):
-            if match := _SWAP.fullmatch(flat(self._source, node)):
-                yield frozenset(match.groups())
-
     def lines(self, scope: Scope, *, one_thread: bool) -> list[str]:
         """The host's lines. Raises `UnportableError`."""
-        scope.swapped = [*self._all_swaps()]
+        swaps = (_SWAP.fullmatch(flat(self._source, it)) for it in walk(self.function.body))
+        scope.swapped = [frozenset(match.groups()) for match in swaps if match]
         mark = self.kernels.mark()
         for splits in (True, False):
             self.deals = splits and not one_thread
@@ -82,7 +78,6 @@ class Order:
         return [f"cudaFree({name});" for name in self.buffers]
 
     def _rest(self, left: list[Node], scope: Scope) -> list[str]:
-        """One kernel of one thread for the rest of the function."""
         if not left:
             return []
 
@@ -93,7 +88,6 @@ class Order:
         return self.kernels.one_thread(self._returning(left, stored), scope, (), {})
 
     def _returning(self, nodes: list[Node], said: Callable[[Node], str]) -> str:
-        """The text of statements with other words for their returns."""
         edits = Edits()
         for node in [inner for each in nodes for inner in walk(each)]:
             if is_return(node, self.function):
@@ -170,10 +164,7 @@ class Order:
         return None
 
     def _in_parts(self, text: str, scope: Scope) -> list[str] | None:
-        """The lines of a loop whose iterations need that one whose number a loop around it has.
-
-        So it is with all shortest paths, whose step `k` reads row `k`, and may change it.
-        """
+        """A loop whose iterations need the one that a loop around has, as all shortest paths."""
         head = _HEAD.match(text)
         for around in map(_HEAD.fullmatch, scope.around.splitlines()):
             if head is None or around is None or head.group(3, 4) != around.group(3, 4):
@@ -240,7 +231,9 @@ class Order:
         alone = is_loop and any("<<<1, 1>>>" in line for line in lines or ())
         made = [text for text in self.kernels.texts[len(mark["texts"]) :] if "blockIdx" in text]
         alone = alone and not any(re.search(r"\bfor \(| % \(", text) for text in made)
-        if lines is None or not self.kernels.deals or (alone and self._counts_elements(node)):
+        starts = any("<<<" in line for line in lines or ())  # else it only copies, or returns
+        idle = starts and not self.kernels.deals
+        if lines is None or idle or (alone and self._counts_elements(node)):
             self.kernels.undo(mark)
             self.buffers = buffers
             return None
@@ -297,7 +290,6 @@ class Order:
         return [f"    {line}" for line in self._block(node, scope.copy())]
 
     def _swapped(self, node: Node, scope: Scope) -> list[str] | None:
-        """A swap of two pointers."""
         match = _SWAP.fullmatch(flat(self._source, node))
         if match is None or not {*match.groups()} <= scope.arrays.keys():
             return None
@@ -306,7 +298,6 @@ class Order:
         return [f"std::swap({a}, {b});" for a, b in pairs]
 
     def _moved(self, node: Node, scope: Scope) -> list[str] | None:
-        """`memcpy` and `memset` of the device's arrays."""
         match = _MOVED.fullmatch(flat(self._source, node))
         if match is None:
             return None
@@ -333,13 +324,18 @@ class Order:
         for declarator in declarators:
             value = declarator.child_by_field_name("value")
             inner = declarator.child_by_field_name("declarator") if value else declarator
-            inner = inner or declarator
-            if inner.type == "array_declarator" and fixed and value is not None:
-                made: list[str] | None = self._table(node, inner, scope)
+            inner, of = inner or declarator, self._place_of(value, scope)
+            if element == "auto" and of and inner.type == "identifier":
+                read = of.declaration.startswith("const ")
+                made: list[str] | None = self._pointer(of.element, inner, value, scope, fixed=read)
+            elif inner.type == "array_declarator" and fixed and value is not None:
+                made = self._table(node, inner, scope)
             elif inner.type == "array_declarator":
                 made = self._buffer(element, inner, value, scope)
             elif inner.type == "pointer_declarator" and inner.children[-1].type == "identifier":
-                made = self._pointer(element, inner, value, scope, fixed=fixed)
+                read = fixed or (of is not None and of.declaration.startswith("const "))
+                told = of.element if of and element == "auto" else element
+                made = self._pointer(told, inner, value, scope, fixed=read)
             elif inner.type == "identifier":
                 made = self._number(node, inner, value, scope, fixed=fixed)
             else:
@@ -350,7 +346,6 @@ class Order:
         return lines
 
     def _table(self, node: Node, declarator: Node, scope: Scope) -> list[str]:
-        """A table of constants, which each kernel that reads it has."""
         text = re.sub(r"^static ", "", self._source.text(node))
         if words_of(self._source, node) & (scope.scalars.keys() | scope.arrays.keys()):
             raise CannotSplitError(f"{text[:40]}: a table that is computed")
@@ -361,7 +356,6 @@ class Order:
     def _buffer(
         self, element: str, declarator: Node, value: Node | None, scope: Scope
     ) -> list[str] | None:
-        """A local array as memory of the device."""
         name, size = declarator.children[0], declarator.child_by_field_name("size")
         empty = value is None or re.fullmatch(r"\{ *0?\.?0?f? *\}", self._source.text(value))
         if name.type != "identifier" or size is None or not empty or self.depth:
@@ -387,7 +381,7 @@ class Order:
         self, element: str, declarator: Node, value: Node | None, scope: Scope, *, fixed: bool
     ) -> list[str] | None:
         """A pointer into the device's memory; swapped ones stay different."""
-        name = self._source.text(declarator.children[-1])
+        name = self._source.text(declarator).lstrip("* ").split()[-1]
         if value is None:  # of a swap by hand
             return []
         text = self._source.text(value)
@@ -408,6 +402,12 @@ class Order:
         )
         return [f"{const}{element}* {name} = {text};"]
 
+    def _place_of(self, value: Node | None, scope: Scope) -> Array | None:
+        """The array in which a value is a place; None for a number, such as `p - q`."""
+        place = _PLACE.fullmatch(flat(self._source, value)) if value is not None else None
+        others = words_of(self._source, value) - {place[1]} if place and value else scope.arrays
+        return None if place is None or {*others} & {*scope.arrays} else scope.arrays.get(place[1])
+
     def _moves(self, node: Node, name: str, *, swaps: bool = True) -> bool:
         """Whether a statement sets a pointer, or only does so otherwise than by swaps."""
         for inner in walk(node):
@@ -423,7 +423,6 @@ class Order:
     def _number(
         self, node: Node, name: Node, value: Node | None, scope: Scope, *, fixed: bool
     ) -> list[str] | None:
-        """A number that the host keeps."""
         found = dict(self._scalars(node))
         if self._source.text(name) not in found:
             raise CannotSplitError(f"{flat(self._source, node)[:50]}: no number")
@@ -490,7 +489,7 @@ class Order:
             called = inner.child_by_field_name("function")
             if inner.type == "call_expression" and called is not None:
                 name = self._source.text(called).removeprefix("std::")
-                known = name in BY_VALUE or name in NUMBERS or _CAST.fullmatch(name)
+                known = name in BY_VALUE or name in NUMBERS or _KNOWN.fullmatch(name)
                 if not known:
                     return False
         return True

@@ -22,6 +22,7 @@ _WIDE = re.compile(r"(?:unsigned )?long(?: long| int)?|(?:std::)?(?:size_t|ptrdi
 _GREATEST = {"max": "{a} < {b} ? {b} : {a}", "min": "{b} < {a} ? {b} : {a}"}
 _WHOLE = {"<", ">", "<=", ">=", "==", "!=", "&&", "||", "!"}
 _TO_WHOLE = r"\((?:std::)?(?:u?int\w*|long|size_t|unsigned)\b[\w ]*\)|static_cast<(?!float|double)"
+_ROW = re.compile(r"[\w: ]+\* ?(?:const )?(\w+) = &?(\w+)(?:\[([^;]+)\]| \+ ([^;]+));")
 _CONSTANT = re.compile(r"true|false|-?\d+")
 
 
@@ -63,10 +64,7 @@ def added(kind: str, place: str, value: str) -> str:
 def updates(
     source: CodeFile, loop: Node, names: Collection[str], kinds: Mapping[str, str], *, exact: bool
 ) -> list[Update] | None:
-    """How a loop combines values into scalars; None where it does something else with one.
-
-    `exact`: whether another order of additions, and so other roundings, would be seen.
-    """
+    """How a loop combines numbers; None for more. `exact`: whether another order would be seen."""
     fact, found = fact_of(source, loop), list[Update]()
     operators = dict(zip(fact.reduces, fact.combines, strict=True)) if fact is not None else {}
     for name in sorted(names):
@@ -126,9 +124,15 @@ def scattered(source: CodeFile, loop: Node, elements: Mapping[str, str]) -> Scat
     counted = {name for node in made for name in words_of(source, node)}
     for array, kind in elements.items():
         uses = [n for n in walk(loop) if n.type == "identifier" and source.text(n) == array]
-        adds = [_addition(source, use, array) for use in uses]
+        rows = {row[1]: row for use in uses if (row := _row(use, array))}
+        uses = [use for use in uses if _row(use, array) is None]
+        named = [n for n in walk(loop) if n.type == "identifier" and text(n) in rows]
+        uses += [n for n in named if n.parent and n.parent.type != "pointer_declarator"]
+        adds = [_addition(source, use, text(use)) for use in uses]
         if not can_add(kind) or any(add is None for add in adds):
             continue
+        for declaration, name, begin in rows.values():
+            proved.put(declaration, f"const auto {name}_at = {begin};")
         for add in adds:
             assert add is not None
             statement, place, value = add
@@ -150,6 +154,18 @@ def scattered(source: CodeFile, loop: Node, elements: Mapping[str, str]) -> Scat
         proved.applied(source.original, start, end),
         tuple(sums.values()),
     )
+
+
+def _row(use: Node, array: str) -> tuple[Node, str, str] | None:
+    """The declaration of a pointer to a place in an array, its name, and the place."""
+    made, found = use, None
+    while made.parent is not None and made.type != "declaration":
+        made = made.parent
+    if made.type == "declaration":
+        found = _ROW.fullmatch(" ".join(text(made).split()))
+    begin = (found[3] or found[4]) if found else ""
+    apart = found is not None and found[2] == array and not re.search(rf"\b{array}\b", begin)
+    return (made, found[1], begin) if found and apart else None
 
 
 def _addition(  # noqa: PLR0911 (a return for each way)

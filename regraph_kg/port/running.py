@@ -33,10 +33,7 @@ _PARTS = LOOPS | {"if_statement", "declaration", "expression_statement"}
 def running(
     kernels: Kernels, text: str, scope: Scope, places: frozenset[str] = frozenset()
 ) -> list[str] | None:
-    """The host's lines for a loop that carries numbers; None where that is no scan.
-
-    `places`: numbers found before that only count elements that are stored.
-    """
+    """The lines of a loop that carries numbers. `places`: those that count stored elements."""
     source, function = kernels.read(text, scope)
     loop = function.body.named_children[0]
     head = counted(function, loop, (), dict.fromkeys(scope.arrays, True))
@@ -162,7 +159,6 @@ def _may_be_left_out(update: Node, statement: Node) -> bool:
 
 
 def _updates_of(source: CodeFile, node: Node, name: str) -> list[Node]:
-    """The outermost changes of a number."""
     found = list[Node]()
     for inner in walk(node):
         target = inner.child_by_field_name(_SIDES.get(inner.type, "none"))
@@ -218,10 +214,7 @@ class _Put:
 
 
 def _without_puts(kernels: Kernels, text: str, scope: Scope, places: frozenset[str]) -> str:
-    """The loop without stores to elements that no two steps share: `kept[n++] = x[i];`.
-
-    Each step has the elements from its `n` on, as many as it counts.
-    """
+    """The loop without stores to elements of one step, from its `n` on: `kept[n++] = x[i];`."""
     source, function = kernels.read(text, scope)
     loop, edits = function.body.named_children[0], Edits()
     for array in scope.arrays:

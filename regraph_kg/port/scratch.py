@@ -37,7 +37,7 @@ def with_own_arrays(root: Node, facts: Facts, edits: Edits) -> None:
             else:
                 continue
             uses = [use for use in names if text(use) == name and use.start_byte > node.end_byte]
-            whole = is_number(kind) and _is_known(length, inside) and all(map(_indexed, uses))
+            whole = is_number(kind) and is_known(length, inside) and all(map(_indexed, uses))
             for loop in _around(uses, node) if whole else ():
                 body = loop.child_by_field_name("body")
                 elements = _Elements(name, length, heads)
@@ -59,19 +59,18 @@ def _around(uses: list[Node], declaration: Node) -> Iterator[Node]:
         above = above.parent
 
 
-def _is_known(length: str, inside: list[Node]) -> bool:
+def is_known(length: str, inside: list[Node]) -> bool:
     """Whether a length stays the same in a function."""
     words = set(re.findall(r"[A-Za-z_]\w*", length))
-    return not any(text(_target(node)) in words for node in inside)
+    return not any(text(target(node)) in words for node in inside)
 
 
-def _target(node: Node) -> Node | None:
+def target(node: Node) -> Node | None:
     field = {"assignment_expression": "left", "update_expression": "argument"}.get(node.type)
     return node.child_by_field_name(field) if field else None
 
 
 def _indexed(use: Node) -> Node | None:
-    """The index where a use is an element."""
     above = use.parent
     if above is None or above.type != "subscript_expression" or above.named_children[0] != use:
         return None
@@ -108,19 +107,16 @@ class _Elements:
             return False
         if stored is not None and text(_indexed(stored)) == self.set:
             self.set = str(int(self.set) + 1)
-        return stored is not None or not self._changes(node, uses)
+        targets = [text(target(inner)) for inner in walk(node)]
+        return stored is not None or not any(text(use.parent) in targets for use in uses)
 
     def _has(self, index: str) -> bool:
         return index.isdigit() and self.set.isdigit() and int(index) < int(self.set)
 
-    def _changes(self, node: Node, uses: list[Node]) -> bool:
-        targets = [text(_target(inner)) for inner in walk(node)]
-        return any(text(use.parent) in targets for use in uses)
-
     def _stored(self, node: Node) -> Node | None:
         """The array's name where a statement does nothing but store an element."""
         inner = node.named_children[0] if node.type == "expression_statement" else None
-        left = _target(inner) if inner is not None and operator(inner) == "=" else None
+        left = target(inner) if inner is not None and operator(inner) == "=" else None
         base = left.named_children[0] if left is not None and left.named_children else None
         return base if base is not None and text(base) == self.name and _indexed(base) else None
 
@@ -128,7 +124,7 @@ class _Elements:
         """Read a loop that sets one element after another, or reads those that are set."""
         end = fact.end + " + 1" * (fact.compare == "<=")
         counts = fact.step == "1" and fact.compare in ("<", "<=", "!=") and not fact.exits
-        fixed = _is_known(
+        fixed = is_known(
             f"{end} {fact.variable}", [*walk(node.child_by_field_name("body") or node)]
         )
         if not counts or not fixed or not fact.start or fact.continues:

@@ -32,7 +32,7 @@ _CALL = re.compile(
     r"(?P<function>[\w:]+)\((?P<passed>.*)\)(?(cast)\));"
 )
 _CHECKED = re.compile(r"if \(returned_?\.size\(\) != std::size_t\((.+)\)\) .*std::abort\(\);")
-_COPIED = re.compile(r"std::copy\(returned_?\.begin\(\), returned_?\.end\(\), (\w+)\);")
+_COPIED = re.compile(r"std::copy\(returned_?\.begin\(\), returned_?\.end\(\), (.+)\);")
 _ARRAY = re.compile(r"\*reinterpret_cast<(?:const )?std::array<.+, (\w+)>\*>\((\w+)\)")
 _CAST = re.compile(r"reinterpret_cast<[\w: ]+\*>\((\w+)\)")
 _SPAN = re.compile(r"(?:std::span|View)<.+?>\(((?:reinterpret_cast<[\w: ]+\*>\()?(\w+)\)?), (.+)\)")
@@ -114,10 +114,7 @@ def view_of(source: CodeFile) -> Node | None:
 def _passes_on(
     problem: Problem, function: Function, called: re.Match[str], names: list[str]
 ) -> bool:
-    """Whether an entry passes its own parameters to a function, no array twice.
-
-    The entry returns the function's result.
-    """
+    """Whether an entry passes its parameters on, no array twice, and returns the result."""
     passed = split(called["passed"])
     arrays = [arg.name for arg in problem.args if arg.is_array]
     kind = function.node.child_by_field_name("type")
@@ -166,6 +163,7 @@ class Container:
     element: str
     const: bool
     fixed: str  # number of elements of an array; "" for a vector or span
+    view: bool = False  # whether it ends the program where it should get another length
 
 
 _VIEWS = ("span", "View")
@@ -182,4 +180,4 @@ def container_of(source: CodeFile, node: Node) -> Container | None:
     if "vector" in element or (kind not in _VIEWS and not match[5]):
         raise UnportableError(f"{source.text(node)[:60]}: a container that is copied, or of others")
     const = bool(match[1] or match[4]) if kind not in _VIEWS else inside[0].startswith("const ")
-    return Container(element, const, inside[1] if kind == "array" else "")
+    return Container(element, const, inside[1] if kind == "array" else "", kind == "View")

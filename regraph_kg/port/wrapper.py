@@ -89,7 +89,6 @@ def _copy(target: str, source: str, size: str, way: str) -> str:
 
 
 def _bytes(problem: Problem, arg: Argument) -> str:
-    """An array's size, in C++ over the entry's parameters."""
     sizes = dict[str, str]()
     for parameter in problem.args:  # the value gives a size, or the size and a constant
         match = re.fullmatch(r"\s*([A-Za-z_]\w*)\s*(?:([+-])\s*(\d+))?\s*", parameter.size or "")

@@ -38,6 +38,32 @@ def test_fields_of_elements_are_apart(code: str, carries: str) -> None:
     assert facts.loops[0].carries == carries
 
 
+TAKES = """
+static unsigned next(unsigned& s) { return s = s * 5 + 1; }
+static std::uint32_t next(std::uint32_t& s) { return s = s * 5 + 1; }
+static unsigned same(const unsigned& s) { return s; }
+static unsigned step(unsigned s) { return s * 5 + 1; }
+"""
+
+
+@pytest.mark.parametrize("kind", ["unsigned", "std::uint32_t"])
+@pytest.mark.parametrize(
+    ("body", "carries"),
+    [
+        ("y[i] = next(s);", "unknown"),
+        ("auto more = [](unsigned& t) { return ++t; }; y[i] = more(s);", "unknown"),
+        ("KIND t = i; y[i] = next(t);", "no"),
+        ("y[i] = same(s) + step(s) + step(i);", "no"),
+    ],
+)
+def test_a_number_that_a_call_may_change_is_of_all_iterations(
+    kind: str, body: str, carries: str
+) -> None:
+    loop = f"for (int i = 0; i < n; ++i) {{ {body.replace('KIND', kind)} }}"
+    facts = facts_of(f"{TAKES} void f(float* y, int n, {kind} s) {{ {loop} }}")
+    assert facts.loops[0].carries == carries
+
+
 def loops(code: str, before: str = "") -> tuple[LoopFacts, ...]:
     facts = facts_of(f"{before} void f({PARAMETERS}) {{ {code} }}")
     assert facts.read_whole

@@ -138,6 +138,43 @@ extern "C" void f(float* y, int n) {
     assert differences(given, made, tmp_path) == []
 
 
+@pytest.mark.slow
+def test_each_return_gives_a_swapped_argument_its_elements_back(tmp_path: Path) -> None:
+    code = """#include <algorithm>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+int work(std::vector<float>& u, int most) {
+    std::vector<float> v(u.size());
+    if (most < 0) return -1;
+    int s = 0;
+    while (s < most) {
+        float change = 0;
+        for (int i = 0; i < (int)u.size(); ++i) v[i] = 0.5f * u[i];
+        for (int i = 0; i < (int)u.size(); ++i) change += u[i] - v[i];
+        std::swap(u, v);
+        ++s;
+        if (change < 0) return s;
+    }
+    return s;
+}
+extern "C" int f(float* y, int n) {
+    std::vector<float> y_copy(y, y + n);
+    const auto returned_ = work(y_copy, 3);
+    if (y_copy.size() != std::size_t(n)) std::abort();
+    std::copy(y_copy.begin(), y_copy.end(), y);
+    return returned_;
+}
+"""
+    given = problem(code, {**Y, "role": "inout"}, N, returns={"type": "int32"})
+    sizes = given.sizes.model_copy(update={"check": ({"n": 1}, {"n": 3}, {"n": 300})})
+    given = given.model_copy(update={"sizes": sizes})
+    made = port(given)
+    assert isinstance(made, Port), made
+    assert made.parallel
+    assert differences(given, made, tmp_path) == []
+
+
 @pytest.mark.parametrize("name", [pytest.param(it, marks=pytest.mark.slow) for it in BODIES])
 def test_code_as_people_write_it_has_threads_and_is_right(tmp_path: Path, name: str) -> None:
     given = problem(

@@ -1,0 +1,138 @@
+"""Bindings, views, places and rows have threads where they may, and are right."""
+
+from pathlib import Path
+
+import pytest
+
+import regraph_kg.adopt
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.models.port import Port
+from regraph_kg.port.port import port
+
+from .emulated import differences
+from .test_port import HEAD, problem
+
+VIEW = (Path(regraph_kg.adopt.__path__[0]) / "view.h").read_text()
+TOP = """#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+#include <vector>
+struct P { float a, b; int c; };
+template <int S, std::uint32_t F>
+static std::uint32_t mixed(std::uint32_t h) { return (h ^ (h >> S)) * F; }
+static float both(const P& p) { return p.a - 2 * p.b + p.c; }
+"""
+ENTRY = f"{HEAD} {{ work(View<const float>(x, n), View<float>(y, n)); }}"
+VIEWED = {
+    "a view gets the length that it has": "y.assign(x.size(), 3.f);"
+    " for (size_t i = 0; i < x.size(); i += 1) y[i] += x[i];",
+    "a view is resized to what it has": "y.resize(x.size());"
+    " for (size_t i = 0; i < x.size(); ++i) y[i] = 2 * x[i];",
+}
+PLAIN = {
+    "structs, and their fields by names": "std::vector<P> v(n);"
+    " for (int i = 0; i < n; ++i) { v[i].a = x[i]; v[i].b = i; v[i].c = 3; }"
+    " for (auto& e : v) e.c += e.b;"
+    " for (auto& [p, q, r] : v) { p += r; q = p; }"
+    " for (int i = 0; i < n; ++i) { auto& [s, t, u] = v[i]; y[i] = both({s, t, u + 1}); }",
+    "a local vector that is filled again": "std::vector<float> v(n + 1);"
+    " for (int r = 0; r < 3; ++r) {"
+    " v.assign(n + 1, r); for (int i = 0; i < n; ++i) y[i] = v[i] + x[i]; }",
+}
+PLAIN |= {
+    "a pointer to the row that is added to": "for (int i = 0; i < n; ++i) {"
+    " const int k = i * 7 % n; float* row = &y[k - k % 2];"
+    " for (int d = 0; d < 1 + (k % 2); ++d) row[d] += x[i]; }",
+    "places that auto names": "const auto begin = y; auto half = begin + n / 2;"
+    " for (int i = 0; i < n - n / 2; ++i) half[i] = x[i];"
+    " for (int i = 0; i < n; ++i) begin[i] += 1;",
+    "a vector with a name for its type": "using Row = std::vector<float>; Row a(n), b(n);"
+    " for (int i = 0; i < n; ++i) a[i] = x[i] * 2;"
+    " for (int t = 0; t < 3; ++t) { for (int i = 0; i < n; ++i) b[i] = a[n - 1 - i] + t; a = b; }"
+    " for (int i = 0; i < n; ++i) y[i] = a[i];",
+}
+ONE_THREAD = {
+    "an iterator that the body moves": "float* q = y;"
+    " for (const float* p = x; p != x + n; ++p) {"
+    " *q = *p; if (*p > 0) { ++q; ++p; if (p == x + n) break; } }",
+    "a number that is read behind": "int k = 0;"
+    " for (int i = 0; i < n; ++i, k += 2) y[0] = x[i] / (1 + y[0]);"
+    " y[n - 1] = k;",
+    "a loop that steps itself, with another": "int k = 0;"
+    " for (int i = 0; i < n; ++i, k += 2) { if (x[i] > 0) ++i; if (i < n) y[i] = k; }",
+    "a number that the body steps, too": "int k = 0;"
+    " for (int i = 0; i < n; ++i, ++k) { if (x[i] > 0 && k > 2) k = 0; y[k] = i; }",
+    "bindings by reference of a shared element": "std::vector<P> v(n);"
+    " for (int i = 0; i < n; ++i) { auto& [p, q, r] = v[i / 2]; p = p / 2 + x[i]; q += p; r = 1; }"
+    " for (int i = 0; i < n; ++i) y[i] = i / 2 < n ? v[i / 2].b : 0;",
+    "a step of one place, read by the next": "float* q = y;"
+    " for (const float* p = x; p != x + n; ++p, ++q) *q = *p + (q == y ? 0 : q[-1] / 2);",
+}
+ONE_THREAD |= {
+    "a distance that auto names": "const auto begin = y; const auto end = y + n;"
+    " const auto many = end - begin; for (int i = 0; i < n; ++i) begin[i] = x[i] + many;",
+    "a row whose place is what is added to": "for (int i = 0; i < n; ++i) {"
+    " float* row = &y[(int)std::fabs(y[i]) % n]; row[0] += 1; }",
+    "a row that is read, too": "for (int i = 0; i < n; ++i) { float* row = y + i / 2;"
+    " row[0] += x[i]; row[1 % n] = row[0] / 2; }",
+}
+REFUSED = {
+    "a vector that does not grow each step": "std::vector<float> v;"
+    " for (int i = 0; i < n; ++i) { if (x[i] < 0) continue; v.push_back(x[i]); } y[0] = v.size();",
+    "a vector that grows until a step": "std::vector<float> v;"
+    " for (int i = 0; i < n; ++i) { v.push_back(x[i]); if (x[i] < 0) break; } y[0] = v.size();",
+    "a vector whose length is read as it grows": "std::vector<float> v;"
+    " for (int i = 0; i < n; ++i) v.push_back(v.size() + x[i]); y[0] = v[n - 1];",
+    "a vector that grows by two loops": "std::vector<float> v; for (int r = 0; r < 2; ++r)"
+    " for (int i = 0; i < n; ++i) v.push_back(x[i]); y[0] = v[2 * n - 1];",
+    "rows of which one grows": "std::vector<std::vector<float>> a(n, std::vector<float>(n));"
+    " a[0].push_back(1); y[0] = a[0].size();",
+    "rows whose length changes its name's value": "int w = n;"
+    " std::vector<std::vector<float>> a(n, std::vector<float>(w)); w = 1; a[n - 1][n - 1] = 2;"
+    " y[0] = a[n - 1][n - 1];",
+    "a vector that gets another length": ""
+    "std::vector<float> v(n); v.assign(2 * n, 1.f); y[0] = v[n];",
+    "a length whose name has changed": "int m = n; std::vector<float> v(m); m = 2 * n;"
+    " v.assign(m, 1.f); y[0] = v[n];",
+}
+
+
+def given(body: str, *, viewed: bool = False) -> Problem:
+    work = f"void work(View<const float> x, View<float> y) {{ {body} }}\n{ENTRY}"
+    made = problem(f"{TOP}{VIEW}{work}" if viewed else f"{TOP}{HEAD} {{ {body} }}")
+    sizes = made.sizes.model_copy(update={"check": ({"n": 1}, {"n": 3}, {"n": 300})})
+    y = made.args[1].model_copy(update={"role": "inout"})
+    return made.model_copy(update={"sizes": sizes, "args": (made.args[0], y, made.args[2])})
+
+
+def threads(made: object) -> bool:
+    assert isinstance(made, Port), made
+    return "<<<" in made.start and "<<<1, 1>>>" not in made.start
+
+
+@pytest.mark.parametrize("name", [*VIEWED, *PLAIN])
+def test_loops_as_people_write_them_are_threads(name: str) -> None:
+    assert threads(port(given((VIEWED | PLAIN)[name], viewed=name in VIEWED)))
+
+
+@pytest.mark.parametrize("name", ONE_THREAD)
+def test_what_only_looks_like_them_is_not(name: str) -> None:
+    assert not threads(port(given(ONE_THREAD[name])))
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_length_that_changes_is_refused(name: str) -> None:
+    assert not isinstance(port(given(REFUSED[name])), Port)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*VIEWED, *PLAIN, *ONE_THREAD])
+def test_they_give_what_the_serial_code_gives(tmp_path: Path, name: str) -> None:
+    found = given((VIEWED | PLAIN | ONE_THREAD)[name], viewed=name in VIEWED)
+    made = port(found)
+    assert isinstance(made, Port)
+    assert differences(found, made, tmp_path) == []
