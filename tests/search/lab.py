@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import pytest
 
+from benchmarks.bench import shared
 from regraph_kg.backends.store import GraphStore
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, code_hash
@@ -189,8 +190,9 @@ class Lab:
 
     def judge_live(self) -> None:
         """From here on this machine's judge is asked."""
-        self.patch.setattr(searches, "open_judges", judges.open_judges)
-        self.patch.setattr(searches, "good_problem", problems.good_problem)
+        for module in (searches, shared):
+            self.patch.setattr(module, "open_judges", judges.open_judges)
+            self.patch.setattr(module, "good_problem", problems.good_problem)
 
     def traces(self) -> list[Path]:
         return sorted(self.folder.glob("runs/*.jsonl"))

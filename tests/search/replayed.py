@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from benchmarks.bench import shared
 from regraph_kg.cli import running
 from regraph_kg.errors import ToolError
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, code_hash
@@ -59,7 +60,8 @@ def replay(trace: Path, setattr_: Callable[[object, str, object], None] = setatt
     def several(*_: object) -> Iterator[tuple[RecordedJudge, int]]:
         yield judge, 1
 
-    setattr_(searches, "open_judges", several)
-    # replays need no check, which would compile
-    setattr_(searches, "good_problem", find_problem)
+    for module in (searches, shared):
+        setattr_(module, "open_judges", several)
+        # replays need no check, which would compile
+        setattr_(module, "good_problem", find_problem)
     setattr_(running, "require_good", lambda *_: None)
