@@ -35,8 +35,7 @@ class ProbeCall:
     """One call: a number for each scalar and each container's length, contents, ends."""
 
     numbers: Mapping[str, float]  # values of scalars by name; lengths are named `x_size`
-    contents: Mapping[str, bytes]
-    """What an array holds, again and again; of a struct that is passed by value what it is."""
+    contents: Mapping[str, bytes]  # what an array holds, again and again; a struct by value
     ends: Mapping[str, int] = field(default_factory=dict)  # elements beyond which an array is left
 
 

@@ -27,8 +27,7 @@ FOLDER = Path(__file__).parent / "prompts"
 VERSION = 2  # version of the prompts and their composition: 2 (2026-11) the search's system text
 SAID = 20_000  # stored characters of a model's remarks on a step
 FASTER = 1.03  # least factor that counts as faster; less may be chance
-STEPS, REPAIRS, PATIENCE = 8, 2, 2
-"""Usual steps at most; calls for one step after a failed one; tries in a row without gain."""
+STEPS, REPAIRS, PATIENCE = 8, 2, 2  # usual steps; calls after a failed one; tries without gain
 _FIELD = re.compile(
     r"^[ \t#>*_-]*(?P<name>TECHNIQUE|REASONING|DETAIL)[*_]*[ \t]*:[*_]*(?P<text>.*?)"
     r"(?=^[ \t#>*_-]*(?:TECHNIQUE|REASONING|DETAIL)[*_]*[ \t]*:|\Z)",

@@ -23,8 +23,7 @@ Origin = Literal["flags", "environment", "folder", "user", "default"]
 """The place a setting came from: all but "folder" are the user's own word."""
 FILE = "regraph.toml"
 PREFIX = "REGRAPH_"  # begins a setting's name in the environment
-TESTS = "REGRAPH_TEST_"
-"""Begins names in the environment that belong to the test suite, and are no settings."""
+TESTS = "REGRAPH_TEST_"  # begins names of the test suite, which are no settings
 SENT_TO: Mapping[str, str] = {"store_password": "store", "openai_key": "openai_url"}
 """Each secret, and the setting that says who gets to see it."""
 

@@ -27,8 +27,7 @@ _OF_HEADER = (
     *("problem", "target", "method", "model", "seed", "limits", "parallel", "final"),
     *("device", "toolchain", "excluded", "guarantee"),
 )
-Final = tuple[StepRecord, EvalReport]
-"""A step with one of the best codes, and what was measured of it at the end."""
+Final = tuple[StepRecord, EvalReport]  # one of the best, and what was measured of it at the end
 
 
 @dataclass(frozen=True, slots=True)

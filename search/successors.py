@@ -28,8 +28,7 @@ class Offer:
 
     successor: Successor
     fit: Fit
-    follows: bool = True
-    """Whether the graph saw it follow; else its statistics are after any technique."""
+    follows: bool = True  # whether the graph saw it follow; else its figures are pooled
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +43,7 @@ class Offers:
 @dataclass(frozen=True, slots=True)
 class Successors:
     neighbours: Callable[[str], Neighbourhood]  # technique id -> its successors
-    pooled: Callable[[], tuple[Successor, ...]]
-    """All techniques of the target, each with its statistics after any other."""
+    pooled: Callable[[], tuple[Successor, ...]]  # all, with figures after any technique
     start: str  # id of the target's initial state
     enough: int = ENOUGH
     small: bool = False  # whether only steps that a small model can take are offered

@@ -33,8 +33,7 @@ class World:
     evaluate: Callable[[Candidate, float | None], EvalReport]
     """Screening grade: what the search learns from. The seconds are the best candidate's so far."""
     evaluate_final: Callable[[Candidate], EvalReport]  # full grade, fresh workers: what is reported
-    pooled: Callable[[], tuple[Successor, ...]] = tuple
-    """All techniques of the target, each with its statistics after any other."""
+    pooled: Callable[[], tuple[Successor, ...]] = tuple  # all, after any technique
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +53,7 @@ class Evaluate:
 
 Effect = ModelRequest | Evaluate
 Result = Reply | EvalReport
-Effects = Generator[Effect, Result, T]
-"""A generator of effects with a result of type T: `result = yield from work`."""
+Effects = Generator[Effect, Result, T]  # with a result of type T: `result = yield from work`
 
 
 def asked(prompt: Prompt) -> Effects[Reply]:

@@ -28,8 +28,7 @@ from regraph_kg.models.target import TARGETS, USUAL
 from regraph_kg.private import make_folder, opener
 from regraph_kg.settings import Settings
 
-LONGEST_MESSAGE = 4 * LONGEST_CODE
-"""Bytes of one message: two codes, whatever they are escaped to, within reason."""
+LONGEST_MESSAGE = 4 * LONGEST_CODE  # bytes of one message: two codes, escaped within reason
 HOST = "127.0.0.1"
 
 INSTRUCTIONS = """Makes C++ functions fast with OpenMP or CUDA. Ask next_techniques what to try, \

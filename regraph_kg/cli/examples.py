@@ -1,7 +1,6 @@
 """`regraph examples`: observed steps from one technique to another, and what they changed."""
 
 import difflib
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated
@@ -100,18 +99,13 @@ def _print(console: PlainConsole, number: int, example: Example, device: str | N
     for text in (path, measured(example, device), example.reasoning, example.detail):
         if text:
             console.print(text)
-    for change in _change(example):
-        style = {"-": "red", "+": "green"}.get(change[:1], "")
-        console.print(change, style=style, soft_wrap=True)
-    console.print()
-
-
-def _change(example: Example) -> Sequence[str]:
-    """What the step changed of the code, as a diff; unchanged lines stand only near it."""
     before, after = example.before.splitlines(), example.after.splitlines()
     # whole codes are long, and what a step changed is a few lines of them
     changed = [*difflib.unified_diff(before, after, "before", "after", n=CONTEXT, lineterm="")]
-    return changed or ["(the code is unchanged)"]
+    for change in changed or ["(the code is unchanged)"]:
+        style = {"-": "red", "+": "green"}.get(change[:1], "")
+        console.print(change, style=style, soft_wrap=True)
+    console.print()
 
 
 def measured(example: Example, device: str | None = None) -> str:

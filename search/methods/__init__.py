@@ -29,8 +29,7 @@ class MethodKind:
     """A method as it is begun."""
 
     settings: type[MethodSettings]
-    begin: "Callable[[Context, Any], Method]"
-    """A search, at its beginning; it is given settings of the kind above."""
+    begin: "Callable[[Context, Any], Method]"  # a search, with settings of the kind above
     walks: bool = False  # whether it walks the graph
 
 

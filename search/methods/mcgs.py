@@ -78,8 +78,7 @@ class NextStep:
 
     technique: Technique | None  # None: the model is free to choose
     leads: str  # the technique whose successors follow it
-    begun: bool = True
-    """Whether the answer begins with the step's new code, where the model is a small one."""
+    begun: bool = True  # whether the answer begins with the step's new code, for a small model
     taken: int = 0  # samples begun
     failed: int = 0
     idle: int = 0  # samples that did nothing
@@ -107,13 +106,11 @@ class Walk:
     """An iteration: steps one after the other, from a state on."""
 
     here: State
-    first: NextStep | None = None
-    """The only step, where it was chosen with the state; None: each is chosen when it is due."""
+    first: NextStep | None = None  # the only step, chosen with the state; None: each when due
     steps: list[StepRecord] = field(default_factory=list)
     over: bool = False
     selected: list[str] = field(default_factory=list)  # the techniques of the paper's selected path
-    unvisited: bool = False
-    """Whether the last choice was the first of a technique that no walk has visited."""
+    unvisited: bool = False  # whether the last choice was the first of an unvisited technique
     rolling: bool = False  # whether the paper's rollout has begun
 
 
@@ -451,8 +448,7 @@ def paper_reward(reached: float | None) -> float:
     return reached - 1 if reached < 1 else reached
 
 
-Rule = ExpectedImprovement | Uniform
-"""A selection rule, with what it has learned; `PaperBound` is one, too."""
+Rule = ExpectedImprovement | Uniform  # with what it has learned; `PaperBound` is one, too
 
 
 class Mcgs:
