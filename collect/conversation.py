@@ -36,11 +36,7 @@ _FIELD = re.compile(
 _FINISHED = re.compile(r"^[ \t*_]*NO FURTHER STEP[*_]*[ \t]*[:.]?[*_]*(?P<why>.*)$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class FailedAnswer:
-    outcome: Outcome
-    diagnosis: str
-    code: str | None  # the failed answer's code; None where it held none
+Failed = tuple[Outcome, str, str | None]  # an answer's outcome, diagnosis, and code if it had any
 
 
 @dataclass(slots=True)
@@ -72,7 +68,7 @@ class Conversation:
     def _try(self) -> bool | str:
         """One step, mended while it fails: whether it is a gain, or why there is none."""
         self._tries += 1
-        failed: FailedAnswer | None = None
+        failed: Failed | None = None
         label = "an answer without code"
         for repair in range(REPAIRS + 1):
             reply = self.ask(self._prompt(failed, repair))
@@ -83,7 +79,7 @@ class Conversation:
             if isinstance(answer, str):
                 return answer
             if isinstance(answer, ParseFailure):
-                failed = FailedAnswer(Outcome.PARSE_FAILED, answer.reason, None)
+                failed = Outcome.PARSE_FAILED, answer.reason, None
                 continue
             label = answer.label
             if normalized(answer.code) in map(normalized, self.draft.codes):
@@ -95,7 +91,7 @@ class Conversation:
             self.draft.take(answer, report)
             if report.outcome.is_right:
                 return self._go_on(answer, report.speedup)
-            failed = FailedAnswer(report.outcome, report.diagnosis, answer.code)
+            failed = report.outcome, report.diagnosis, answer.code
         self._tried.append(label)
         return False
 
@@ -109,7 +105,7 @@ class Conversation:
         self._done.append(f"{len(self._done) + 1}. {step.label}: {gain}")
         return self._speedup >= FASTER * before
 
-    def _prompt(self, failed: FailedAnswer | None, repair: int) -> Prompt:
+    def _prompt(self, failed: Failed | None, repair: int) -> Prompt:
         parts = [filled("step")]
         if self.names:
             parts.append(filled("names", names="; ".join(self.names)))
@@ -120,11 +116,12 @@ class Conversation:
         parts.append(fill("code", code=self.draft.codes[-1].strip()))
         parts.append(fill("signature", signature=self.task.signature))
         if failed is not None:
-            said = quoted(failed.diagnosis)
+            outcome, diagnosis, code = failed
+            said = quoted(diagnosis)
             said = f":\n{said}" if said else "."
-            parts.append(filled("failure", outcome=failed.outcome.value, said=said))
-            if failed.code is not None:
-                parts.append(filled("failed_code", code=failed.code.strip()))
+            parts.append(filled("failure", outcome=outcome.value, said=said))
+            if code is not None:
+                parts.append(filled("failed_code", code=code.strip()))
         parts.append(filled("answer"))
         place = f"{self.number}.{self._tries}.{repair}"
         subject = f"{self.task.problem}.{self.task.target} {place}"

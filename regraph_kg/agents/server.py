@@ -93,7 +93,7 @@ async def serve_http(
         file.write(token)
     app = server.streamable_http_app(host=HOST, max_request_body_size=LONGEST_MESSAGE)
     config = uvicorn.Config(
-        _WithToken(app, token), log_level="warning", timeout_graceful_shutdown=2
+        _with_token(app, token), log_level="warning", timeout_graceful_shutdown=2
     )
     # uvicorn raises the signal that ended it once more: as Ctrl-C, so that the token's file goes
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -110,16 +110,15 @@ async def serve_http(
         listening.close()
 
 
-class _WithToken:
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app, self._header = app, f"Bearer {token}".encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+def _with_token(app: ASGIApp, token: str) -> ASGIApp:
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             header = dict(scope["headers"]).get(b"authorization", b"")
             # compared in constant time: another user of this machine may measure it
-            if not hmac.compare_digest(header, self._header):
+            if not hmac.compare_digest(header, f"Bearer {token}".encode()):
                 refused = PlainTextResponse("the token is missing, or another one\n", 401)
                 await refused(scope, receive, send)
                 return
-        await self._app(scope, receive, send)
+        await app(scope, receive, send)
+
+    return guarded
