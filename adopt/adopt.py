@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -79,8 +80,12 @@ class Adopter:
         try:
             return self._adopted(draft, name, folder)
         except OutOfArray as first:
-            for own, other in _alike(draft):
-                shapes = draft.said.shapes | {own: draft.said.shapes[other]}
+            told = draft.said.shapes
+            # with lengths of their own, and with one that is said over other names
+            owns = [name for name in draft.names if draft.shape(name) == (f"{name}_size",)]
+            others = [name for name, shape in told.items() if shape != (f"{name}_size",)]
+            for own, other in product(owns, others):
+                shapes = told | {own: told[other]}
                 with suppress(BadInput):
                     made = self._adopted(_saying(draft, shapes=shapes), name, folder)
                     note = f"{own}: as long as {other}, since it fails with another length"
@@ -289,15 +294,6 @@ class Adopter:
         if not found.admits:
             return fields
         return fields | added | ({} if found.separates else {"separates": False})
-
-
-def _alike(draft: Draft) -> Iterator[tuple[str, str]]:
-    """Arrays with lengths of their own, each with one whose length is said over other names."""
-    shapes = draft.said.shapes
-    others = [name for name, shape in shapes.items() if shape != (f"{name}_size",)]
-    for own in draft.names:
-        if draft.shape(own) == (f"{own}_size",):
-            yield from ((own, other) for other in others)
 
 
 def _saying(draft: Draft, **said: Any) -> Draft:
