@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from regraph_kg.cli.display import require_good
-from regraph_kg.cli.parameters import Json, answered, argument, option
+from regraph_kg.cli.parameters import Json, answered, argument, model_option, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.collect.conversation import STEPS
 from regraph_kg.collect.judged_steps import MIN_SPEEDUP
@@ -26,12 +26,7 @@ def collect(  # noqa: PLR0913 (a command's options)
         Path("collected.jsonl")
     ),
     model: Annotated[
-        str | None,
-        option(
-            "A large model, which is asked step by step.",
-            metavar="ollama:NAME|openai:NAME|batch:FOLDER",
-            show_default="REGRAPH_MODEL",
-        ),
+        str | None, model_option("A large model, which is asked step by step.")
     ] = None,
     trajectories: Annotated[int, option("Of each problem.", min=1, max=1000)] = 1,
     steps: Annotated[int, option("At most, of each.", min=1, max=100)] = STEPS,

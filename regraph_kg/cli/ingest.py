@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from regraph_kg.cli.parameters import Json, answered, argument, option
+from regraph_kg.cli.parameters import Json, answered, argument, model_option, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.cli.tables import one_line, print_rows
 from regraph_kg.errors import BadInput, Interrupted, StoreError
@@ -37,14 +37,7 @@ def ingest(  # noqa: PLR0913 (a command's options)
     relabel: Annotated[
         RelabelLevel, option("How hard to look for the technique that a name means.")
     ] = "lexical",
-    model: Annotated[
-        str | None,
-        option(
-            "Whom --relabel model asks.",
-            metavar="ollama:NAME|openai:NAME|batch:FOLDER",
-            show_default="REGRAPH_MODEL",
-        ),
-    ] = None,
+    model: Annotated[str | None, model_option("Whom --relabel model asks.")] = None,
     rebuild: Annotated[
         bool, option("Write the graph anew from its own trajectories, under today's names.")
     ] = False,

@@ -22,6 +22,12 @@ def argument(help: str, **more: Any) -> Any:
     return typer.Argument(help=help, **more)
 
 
+def model_option(help: str) -> Any:
+    """A model that is asked, by default that of the settings."""
+    names = "ollama:NAME|openai:NAME|batch:FOLDER"
+    return option(help, metavar=names, show_default="REGRAPH_MODEL")
+
+
 Json = Annotated[bool, option("Print as JSON.", "--json")]
 
 
