@@ -16,8 +16,10 @@ from regraph_kg.cpp.facts import Facts, facts_of
 from regraph_kg.cpp.headers import continues
 from regraph_kg.cpp.macros import filled, with_macros
 from regraph_kg.cpp.syntax import bare, declared_name, operator, parse, text, walk
+from regraph_kg.port.grown import with_lengths
 from regraph_kg.port.names import fresh, is_integer
 from regraph_kg.port.scratch import with_own_arrays
+from regraph_kg.port.walks import with_counters
 
 _STEP = re.compile(r"(?:\+\+|--)\s*(\w+)|(\w+)\s*(?:\+\+|--|[-+]=\s*\d+)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -31,7 +33,7 @@ _DOWN = re.compile(r"(\w+)--(?:\s*(?:>|!=)\s*0)?")
 
 def plain(code: str) -> str:
     """The code in its plain form."""
-    code = _with_indices(code)
+    code = with_counters(with_lengths(_with_indices(code)))
     for step in (_counted, _with_own_variables, with_own_arrays):
         facts, edits = facts_of(code), Edits()
         if facts.read_whole:

@@ -1,4 +1,4 @@
-"""Bindings, views, places and rows have threads where they may, and are right."""
+"""Loops over iterators, bindings and views have threads where they may, and are right."""
 
 from pathlib import Path
 
@@ -32,11 +32,23 @@ VIEWED = {
     " for (size_t i = 0; i < x.size(); i += 1) y[i] += x[i];",
     "a view is resized to what it has": "y.resize(x.size());"
     " for (size_t i = 0; i < x.size(); ++i) y[i] = 2 * x[i];",
+    "iterators of two containers": "auto o = y.begin();"
+    " for (auto it = x.begin(); it != x.end(); ++it, ++o) { if (*it < 0) continue; *o = *it * 2; }"
+    " for (auto it = y.begin(); it < y.end(); it++) *it += 1;",
+    "constant iterators, with another's place": "auto o = y.begin();"
+    " for (auto it = x.cbegin(); it != x.cend(); it++, o++) *o = *it - 1;",
 }
 PLAIN = {
-    "structs, and their fields by names": "std::vector<P> v(n);"
+    "pointers side by side": ""
+    "const float* p = x; for (float* q = y; q != y + n; ++q, ++p) *q = *p * 2;",
+    "a number that steps by three": "unsigned k = 5;"
+    " for (int i = 0; i < n; ++i, k += 3) y[i] = x[i] + k;",
+    "a hash of the place": "std::uint32_t at = 0; float* o = y; const std::uint32_t s = n;"
+    " for (const float* p = x; p < x + n; p++, ++at, ++o)"
+    " *o = mixed<3, 77u>(at + s) % 5 < 2 ? 0 : *p;",
+    "structs by iterators, and their fields by names": "std::vector<P> v(n);"
     " for (int i = 0; i < n; ++i) { v[i].a = x[i]; v[i].b = i; v[i].c = 3; }"
-    " for (auto& e : v) e.c += e.b;"
+    " for (auto it = v.begin(); it != v.end(); ++it) it->c += it->b;"
     " for (auto& [p, q, r] : v) { p += r; q = p; }"
     " for (int i = 0; i < n; ++i) { auto& [s, t, u] = v[i]; y[i] = both({s, t, u + 1}); }",
     "a local vector that is filled again": "std::vector<float> v(n + 1);"
@@ -44,6 +56,15 @@ PLAIN = {
     " v.assign(n + 1, r); for (int i = 0; i < n; ++i) y[i] = v[i] + x[i]; }",
 }
 PLAIN |= {
+    "a vector that grows by one a step": "std::vector<float> v; v.reserve(n); float sum = 0;"
+    " for (int k = -n; k <= n; k++) { v.push_back(k < 0 ? -1.f : x[k % n]); sum += v.back(); }"
+    " for (int i = 0; i < n; ++i) y[i] = v[i + n] + sum + v.size();",
+    "structs that grow, as bounds of i + 1": "std::vector<P> v;"
+    " for (size_t i = 0; i + 1 < (size_t)n; ++i) v.push_back({x[i], x[i + 1], 2});"
+    " for (size_t i = 0; i < v.size(); ++i) y[i] = both(v[i]);",
+    "rows of one length": "std::vector<std::vector<float>> a(n + 1, std::vector<float>(n, 2.f));"
+    " for (int i = 0; i < n; ++i) for (int j = 0; j < n; ++j) a[i + 1][j] = x[i] + j;"
+    " for (int j = 0; j < n; ++j) y[j] = a[n - j][j] + a[j].size() + a.size();",
     "a pointer to the row that is added to": "for (int i = 0; i < n; ++i) {"
     " const int k = i * 7 % n; float* row = &y[k - k % 2];"
     " for (int d = 0; d < 1 + (k % 2); ++d) row[d] += x[i]; }",
