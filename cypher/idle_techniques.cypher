@@ -4,7 +4,7 @@ MATCH (heir:Technique)
 WITH collect(coalesce(heir.replaces, [])) AS replaced
 MATCH (t:Technique)
 WHERE (t.review OR any(ids IN replaced WHERE t.id IN ids))
-  AND NOT (t)-[:NEXT]-() AND NOT (t)-[:TRANSITION]-()
+  AND NOT (t)-[:NEXT]-() AND NOT (t)-[:TRANSITION]-() AND NOT (t)-[:CARRIES_OUT]-()
 OPTIONAL MATCH (f:Failure)
 WHERE f.source = t.id OR f.target = t.id
 WITH t, count(f) AS failures

@@ -102,8 +102,7 @@ def run_rows(summary: RunSummary, *, walks: bool) -> dict[str, str]:
         "best seen": taken_back(summary.taken_back),
         "failures": failure(summary.failure),
         **_price(summary.cost, summary.active_seconds),
-        "no answer": f"{counted(summary.unrecorded, 'step')} skipped:"
-        " the recorded answers have none for them"
+        "no answer": f"{counted(summary.unrecorded, 'step')} skipped: nobody had an answer for them"
         if summary.unrecorded
         else "",
         "left out": f"{summary.excluded}'s own examples (run.include_own=yes reads them)"

@@ -57,7 +57,7 @@ class Settings(BaseModel):
     corpus: Path | None = None
     """Folder with problems/, trajectories/, recorded/ and techniques.json; None: the shipped."""
     model: str = "recorded"
-    """"recorded", "ollama:NAME", "openai:NAME" or "batch:FOLDER"."""
+    """"recorded", "none", "ollama:NAME", "openai:NAME" or "batch:FOLDER"."""
     ollama_url: str = "http://127.0.0.1:11434"
     """Server of "ollama:NAME"."""
     openai_url: str = "http://127.0.0.1:8000/v1"

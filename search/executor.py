@@ -7,11 +7,9 @@ import queue
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from regraph_kg.errors import AnswersPending
-from regraph_kg.models.prompt import Reply
+from regraph_kg.models.prompt import BY_RULE, Reply
 from regraph_kg.search.driver import Finished
 from regraph_kg.search.prompts.beginning import FENCE
-from regraph_kg.search.prompts.by_rule import BY_RULE
-from regraph_kg.search.read_answer import continued
 from regraph_kg.search.world import Effect, ModelRequest, Result, World
 
 
@@ -45,7 +43,7 @@ def result(world: World, effect: Effect) -> Result | None:
                 ready = effect.prompt.ready
                 text = f"{FENCE}{ready}\n```"
                 return Reply(text=text, code=ready, mended=(BY_RULE,), finish="stop")
-            return continued(effect.prompt, world.complete(effect.prompt))
+            return world.complete(effect.prompt)
         return world.evaluate(effect.candidate, effect.incumbent_seconds)
     except AnswersPending:
         return None

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from regraph_kg.models.evaluation import Candidate, EvalReport
+from regraph_kg.models.prompt import BY_RULE
 from regraph_kg.models.run import (
     CommonFailure,
     RunHeader,
@@ -20,7 +21,6 @@ from regraph_kg.models.run import (
     Task,
 )
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.prompts.by_rule import BY_RULE
 
 FINALISTS = 3
 _OF_HEADER = (

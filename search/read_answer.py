@@ -1,33 +1,20 @@
 """The code in a model's answer, or the reason why it holds none.
 
-An answer holds one fenced block that defines what is asked for. One that was begun for the model
-(`continued`) may be closed for it, too; one that shares a kernel out among threads, and leaves its
-launch, gets the step's new launch (`launched`). What is in doubt is not guessed. Not here: whether
-the code is right.
+An answer holds one fenced block that defines what is asked for. What is in doubt is not guessed.
+Not here: whether the code is right.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tree_sitter import Node
-
-from regraph_kg.cpp.events import events_of
-from regraph_kg.cpp.launches import launches_of
-from regraph_kg.cpp.syntax import LOOPS, tree_of, walk
-from regraph_kg.cpp.syntax import text as text_of
 from regraph_kg.cpp.tokens import normalized
-from regraph_kg.models.prompt import NewLaunch, Prompt, Reply
-from regraph_kg.search.prompts.beginning import FENCE
-from regraph_kg.search.prompts.by_rule import BY_RULE
+from regraph_kg.models.prompt import BY_RULE, Reply
 from regraph_kg.search.prompts.fences import blocks, loosened
 
 LONGEST_CODE = 60_000  # characters; what is longer is no answer but a model that runs on
-CLOSED = "the step's end put behind that loop"
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})", re.MULTILINE)
 _BEHIND_CODE = re.compile(r"^(.*[^\s`])(`{3,})[ \t]*$", re.MULTILINE)
-_NUMBERS = frozenset({"threadIdx.x", "blockIdx.x"})
-_BLOCKS = frozenset({"translation_unit", "compound_statement", "ERROR"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,98 +81,5 @@ def read_code(reply: Reply, entries: Sequence[str], current: str = "") -> Mended
     """The code of an answer to a search's prompt, which showed `current`."""
     if BY_RULE in reply.mended:
         return MendedCode(reply.code, reply.mended)
-    # code that only repeats the current one is no answer: the change stands in the text
-    if normalized(reply.code) not in ("", normalized(current)):
-        return MendedCode(reply.code, reply.mended)
     code = parse(reply, *entries, current=current)
     return code if isinstance(code, ParseFailure) else MendedCode(code)
-
-
-def continued(prompt: Prompt, reply: Reply) -> Reply:
-    """A begun answer with its launch; the end of a step stands behind the loop that was written."""
-    if prompt.launch:
-        reply = reply.model_copy(update={"launch": prompt.launch})
-    before = prompt.begun.removeprefix(FENCE)
-    written = _written(prompt.begun, reply.text) if before and prompt.rest else None
-    code = None if written is None else _closed(before, written, prompt.rest)
-    return reply if code is None else reply.model_copy(update={"code": code, "mended": (CLOSED,)})
-
-
-def _written(begun: str, answer: str) -> str | None:
-    """The text after the beginning; None where the answer begins otherwise."""
-    if not answer.startswith(begun):
-        before = begun.removeprefix(FENCE)
-        repeating = [block for block in blocks(answer) if block.startswith(before)]
-        return repeating[-1][len(before) :] if repeating else None
-    rest = answer[len(begun) :]
-    if rest.lstrip().startswith("```"):  # a fence of its own
-        rest = rest.lstrip().partition("\n")[2]
-    end = _FENCE.search(rest)
-    return rest[: end.start()] if end else rest
-
-
-def _closed(before: str, written: str, rest: str) -> str | None:
-    """The code up to the end of the loop that was written, and `rest`; None where none ends."""
-    begin, content = len(before.encode("utf-8", "replace")), before + written
-    statements = _following(tree_of(content).root, begin)
-    at = next((n for n, statement in enumerate(statements) if _has_loop(statement)), None)
-    if at is None or any(statement.has_error for statement in statements[: at + 1]):
-        return None  # what was cut has no end to go on from
-    whole = content.encode("utf-8", "replace")[: statements[at].end_byte]
-    return whole.decode("utf-8", "replace") + rest
-
-
-def _following(root: Node, begin: int) -> list[Node]:
-    """The statements that end behind a byte, in the innermost block around it."""
-    node: Node | None = root
-    block = root
-    while node is not None:
-        block = node if node.type in _BLOCKS else block
-        node = next(
-            (child for child in node.children if child.start_byte < begin < child.end_byte), None
-        )
-    return [child for child in block.named_children if child.end_byte > begin]
-
-
-def _has_loop(node: Node) -> bool:
-    """Whether a loop is in it, outside of lambdas."""
-    waiting = [node]
-    while waiting:
-        inner = waiting.pop()
-        if inner.type in LOOPS:
-            return True
-        if inner.type != "lambda_expression":
-            waiting.extend(inner.children)
-    return False
-
-
-def launched(answer: MendedCode, launch: NewLaunch) -> MendedCode | None:
-    """The code with the new launch; None where the answer changed the launch.
-
-    None also where it kept the kernel, or where the kernel has no thread numbers. Small models
-    rewrite the kernel and leave its launch: one thread would do all the work.
-    """
-    tree = tree_of(answer.code)
-    # nothing is guessed: each condition below rules out an answer that may be meant otherwise
-    kernel = events_of(tree.root).functions.get(launch.kernel)
-    calls = launches_of(tree.root, launch.kernel)
-    if kernel is None or not calls:
-        return None
-    changed = normalized(text_of(kernel)) != launch.body
-    unchanged = all(normalized(text_of(shape)) == launch.old for _, shape in calls)
-    dealt = {text_of(node) for node in walk(kernel) if node.type == "field_expression"} >= _NUMBERS
-    parents = [call.parent for call, _ in calls]
-    starts = [node for node in parents if node is not None and node.type == "expression_statement"]
-    if not (changed and unchanged and dealt and len(starts) == len(calls)):
-        return None
-    edits = [(shape.start_byte, shape.end_byte, launch.new) for _, shape in calls]
-    for start in starts if launch.count else ():
-        # a grid of no blocks is an error of CUDA, and nothing was to be done
-        edits.append((start.start_byte, start.start_byte, f"{{ if ({launch.count} > 0) "))
-        edits.append((start.end_byte, start.end_byte, " }"))
-    content, parts, at = answer.code.encode("utf-8", "replace"), list[bytes](), 0
-    for first, last, new in sorted(edits):
-        parts += [content[at:first], new.encode()]
-        at = last
-    code = b"".join([*parts, content[at:]]).decode("utf-8", "replace")
-    return MendedCode(code, (*answer.done, f"{launch.kernel} launched by {launch.new}"))

@@ -38,6 +38,14 @@ class GraphReader:
         """All techniques of a target, each with its statistics after any other."""
         return self._ask(lambda store: store.pooled(target, **self._seen))
 
+    def transforms(self, target: Target) -> dict[str, tuple[str, ...]]:
+        """The texts of the accepted transforms of a target, by technique."""
+        found: dict[str, tuple[str, ...]] = {}
+        for one in self._ask(lambda store: store.transforms(target)):
+            if one.accepted:
+                found[one.technique] = (*found.get(one.technique, ()), one.text)
+        return found
+
     def close(self) -> None:
         """Let the store go; idempotent."""
         store, self._store = self._store, None

@@ -40,6 +40,7 @@ def context(task: Task, header: RunHeader, world: World, ledger: Ledger) -> Cont
             cache(world.pooled),
             start_id(header.target),
             small=header.prompting.prefill,
+            transforms=world.transforms() if getattr(header.settings, "transforms", False) else {},
         ),
     )
 

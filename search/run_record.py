@@ -37,6 +37,7 @@ VALUES: dict[str, TypeAdapter[Any]] = {
     "header": TypeAdapter(RunHeader),
     "neighbours": TypeAdapter(Neighbourhood),
     "pooled": TypeAdapter(tuple[Successor, ...]),
+    "transforms": TypeAdapter(dict[str, tuple[str, ...]]),
     "reply": TypeAdapter(Reply),
     "report": TypeAdapter(EvalReport),
     "final": TypeAdapter(EvalReport),

@@ -17,7 +17,7 @@ from regraph_kg.models.technique import Technique
 from regraph_kg.search.fit.applied import deed
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.render import render
-from regraph_kg.search.read_answer import MendedCode, ParseFailure, launched, read_code
+from regraph_kg.search.read_answer import MendedCode, ParseFailure, read_code
 from regraph_kg.search.world import Effects, asked, judged
 
 CURRENT = "your code is the current code, unchanged; change it"
@@ -41,6 +41,7 @@ class Request:
     others: tuple[Technique, ...] = ()
     free: str = ""
     part: bool = False  # whether `technique` is asked for in part: the first of its smaller steps
+    ready: str = ""  # the code after the step, where a transform made it: no model is asked
 
     @property
     def step(self) -> str:
@@ -112,6 +113,8 @@ class Proposer:
             prefill=self._prompting.prefill,
             seed=int.from_bytes(hashed.digest()[:4]) >> 1,
         )
+        if request.ready:
+            prompt = prompt.model_copy(update={"ready": request.ready})
         # counted while it is under way: others must not spend the same call
         self._ledger.under_way += 1
         try:
@@ -159,8 +162,7 @@ class Verdicts:
     def judge(self, reply: Reply, current: str) -> Effects[tuple[SampleVerdict, Cost]]:
         """The verdict on an answer and its cost: nothing for code that was judged before.
 
-        `current` is the code that it was to change. With the new launch of its kernel it is judged
-        first.
+        `current` is the code that it was to change.
         """
         answer = read_code(reply, self._task.entries, self._task.shown(current))
         self._ledger.read(not isinstance(answer, ParseFailure))
@@ -168,13 +170,7 @@ class Verdicts:
             return SampleVerdict(Outcome.PARSE_FAILED, None, None, answer.reason), Cost()
         if why_same := self._unchanged(answer.code, current):
             return SampleVerdict(Outcome.UNCHANGED, None, None, why_same, answer.done), Cost()
-        # most answers mean the new launch; the judge tells which of the two is right
-        other = launched(answer, reply.launch) if reply.launch else None
-        verdict, cost = yield from self._judged(other or answer, current)
-        if other is None or not verdict.failed:
-            return verdict, cost
-        verdict, more = yield from self._judged(answer, current)
-        return verdict, cost + more
+        return (yield from self._judged(answer, current))
 
     def _judged(self, answer: MendedCode, current: str) -> Effects[tuple[SampleVerdict, Cost]]:
         code = self._task.whole(answer.code)
@@ -274,7 +270,7 @@ def deed_of(request: Request, verdict: SampleVerdict | None) -> Deed:
     """
     if verdict is not None and verdict.outcome is Outcome.UNCHANGED:
         return Deed("nothing")
-    if request.technique is None or verdict is None or verdict.speedup is None:
+    if request.technique is None or verdict is None or verdict.speedup is None or request.ready:
         return Deed("asked")
     change = deed(request.technique, request.code, verdict.code or "", request.others)
     if request.part and change == Deed("asked") and not request.technique.leaves:

@@ -156,6 +156,7 @@ class Trace(AbstractContextManager["Trace"]):
             complete=live.complete,
             evaluate=live.evaluate,
             pooled=lambda: self._recall("pooled", "", live.pooled),
+            transforms=lambda: self._recall("transforms", "", live.transforms),
             evaluate_final=lambda candidate: self._recall(
                 "final", code_hash(candidate.code), lambda: live.evaluate_final(candidate)
             ),

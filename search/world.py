@@ -5,7 +5,7 @@ its decisions are made between two effects, in one thread (driver.py). Who does 
 is decided elsewhere (executor.py).
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -34,6 +34,7 @@ class World:
     """Screening grade: what the search learns from. The seconds are the best candidate's so far."""
     evaluate_final: Callable[[Candidate], EvalReport]  # full grade, fresh workers: what is reported
     pooled: Callable[[], tuple[Successor, ...]] = tuple  # all, after any technique
+    transforms: Callable[[], Mapping[str, tuple[str, ...]]] = dict  # texts, by technique
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,13 +21,13 @@ from benchmarks.bench.shared import SharedParts, open_shared
 from regraph_kg.errors import BadInput, Environment, Interrupted
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.models.evaluation import Outcome, code_hash
+from regraph_kg.models.prompt import BY_RULE
 from regraph_kg.models.run import RunSummary, SearchChoice, StepRecord, Task
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
 from regraph_kg.private import make_folder
 from regraph_kg.runs.choice import usual_settings
 from regraph_kg.runs.search import LiveRun, begin
-from regraph_kg.search.prompts.by_rule import BY_RULE
 from regraph_kg.search.run import started_from
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.search.world import World

@@ -37,7 +37,7 @@ USE = (
     *("site/reference", "notebooks/what_follows", "notebooks/optimize_and_look", "agents"),
     "troubleshooting",
 )
-SHARE = ("ingest", "curation", "embeddings", "browser")
+SHARE = ("ingest", "transforms", "curation", "embeddings", "browser")
 TRUST = ("evaluation", "cheats", "SECURITY")
 CHANGE = (
     *("dev/architecture", "dev/method", "dev/graph", "dev/modules", "dev/testing"),

@@ -26,6 +26,7 @@ from regraph_kg.backends.statistics import (
     read_counts,
     successor,
 )
+from regraph_kg.backends.transforms import read_transforms, write_transforms
 from regraph_kg.errors import StoreError
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import (
@@ -47,6 +48,7 @@ from regraph_kg.models.graph import (
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.models.transform import StoredTransform
 
 PRODUCT = "regraph-kg"
 MOST_ROWS = 1_000_000  # largest LIMIT sent: the embedded store allocates for it at once
@@ -104,6 +106,15 @@ class GraphStore:
             return added
 
         return self._bolt.write(add)
+
+    def add_transforms(self, transforms: Sequence[StoredTransform]) -> None:
+        """Write transforms; a known one's text, replays and state are written anew."""
+        self._bolt.write(partial(write_transforms, transforms=transforms))
+
+    def transforms(self, target: Target | None = None) -> tuple[StoredTransform, ...]:
+        """All transforms, drafts too, by id."""
+        every = self._bolt.read(read_transforms)
+        return tuple(one for one in every if target is None or one.id.startswith(f"{target}/"))
 
     def merge(self, plans: Sequence[MergePlan]) -> MergeCounts:
         """Merge trajectories in one transaction: each wholly, at most once, whoever else writes.

@@ -406,4 +406,5 @@ def _finish(ask: Query, mark: str) -> None:
     if idle:
         # Not DETACH: one that a writer has just used fails the transaction, which is tried again.
         ask("delete_techniques", ids=idle)
+    ask("mark_applied")  # at the new examples
     ask("set_meta", state={"rebuilding": None})

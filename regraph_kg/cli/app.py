@@ -22,6 +22,7 @@ COMMANDS = {
     "optimize": "Search for faster code: a model proposes, compiler and clock judge.",
     "evaluate": "Compile, run, verify and time candidates.",
     "learn": "Teach the graph what finished searches found.",
+    "lift": "Make a technique carry itself out, by a transform.",
     "apply": "Bring the fastest code of a search home.",
     "runs": "Searches: a table of all, or what one found.",
     "report": "Show searches as one page for a browser.",

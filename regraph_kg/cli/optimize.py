@@ -61,7 +61,7 @@ class Options:
         str | None,
         option(
             "Recorded answers of the corpus, a live model, or prompts and answers by file.",
-            metavar="recorded|ollama:NAME|openai:NAME|batch:FOLDER",
+            metavar="recorded|none|ollama:NAME|openai:NAME|batch:FOLDER",
             show_default="recorded",
         ),
     ] = None

@@ -17,7 +17,7 @@ from regraph_kg.cpp.occurrences import NO_LOOP
 from regraph_kg.cpp.reached import MOST_NODES, Reached
 from regraph_kg.cpp.stencils import stencil_arrays
 from regraph_kg.cpp.sums import CommonSum, common_sum
-from regraph_kg.cpp.syntax import called, only_loop, operator, short, statements, text, walk
+from regraph_kg.cpp.syntax import called, operator, short, statements, text, walk
 from regraph_kg.models.base import Frozen
 
 _AXES = ("x", "y", "z")
@@ -52,17 +52,6 @@ _GRID_NUMBER = re.compile(
 _BOUND = re.compile(r"\(\s*(\w+)\s*<\s*([\w\s+\-*]*\w)\s*\)")
 
 
-class GridNumber(Frozen):
-    """The variable for a thread's number in the grid, with its one guard."""
-
-    at: int  # bytes of the text before the statement that makes it
-    name: str
-    end: str  # the upper bound in the guard
-    first: str = ""  # an offset that is added to the number: "+1"
-    row_at: int = -1  # bytes of the text before the only guarded loop; -1 for none
-    row_begins: str = ""  # the beginning of that loop's body: its brace and its first declarations
-
-
 class KernelFacts(Frozen):
     """Facts of one kernel, and of the functions that it reaches in the text."""
 
@@ -70,8 +59,7 @@ class KernelFacts(Frozen):
     reached: tuple[str, ...] = ()  # functions and macros of the text, without the kernel
     followed: bool = True
     """Whether the thread's number and all accesses stand in the kernel itself, by `threadIdx`."""
-    head_at: int = 0  # bytes of the text before it
-    number: GridNumber | None = None
+    guard: str = ""  # the number that bounds the thread's number in its one guard: "256"
     axes: tuple[str, ...] = ()
     """Dimensions in which its threads differ: "x", "y", "z"; empty: all threads do the same."""
     grid_stride: bool = False  # whether its threads walk in steps of the whole grid
@@ -160,8 +148,7 @@ class _Kernel:
             name=self.name,
             reached=tuple(sorted(self.within - {self.name}))[:32],
             followed=self.followed,
-            head_at=self.node.start_byte,
-            number=self._number(),
+            guard=self._guard(),
             axes=self.axes,
             grid_stride=any(word.startswith("gridDim.") for word in words)
             or ("this_grid" in words and bool({"size", "num_threads"} & words)),
@@ -227,35 +214,19 @@ class _Kernel:
             else None,
         }
 
-    def _number(self) -> GridNumber | None:
-        """The thread's number, if the last statement guards it and holds all its uses."""
+    def _guard(self) -> str:
+        """The bound of the thread's number, if the last statement guards it."""
         body = statements(self.node.child_by_field_name("body"))
         guard = body[-1] if body and body[-1].type == "if_statement" else None
         if guard is None or self.axes != ("x",) or guard.child_by_field_name("alternative"):
-            return None
+            return ""
         head = _BOUND.fullmatch(text(guard.child_by_field_name("condition")))
-        for symbol in self.declared:
-            statement = symbol.value.parent.parent if symbol.value and symbol.value.parent else None
-            fits = head is not None and head[1] == symbol.name and not symbol.writes
-            match = _GRID_NUMBER.fullmatch("".join(text(symbol.value).split()))
-            if fits and statement and match:
-                outside = [
-                    use
-                    for use in self.events.names
-                    if use.place.function == self.name and text(use.node) == symbol.name
-                    if not guard.start_byte <= use.node.start_byte < guard.end_byte
-                ]
-                row, begins = only_loop(guard.child_by_field_name("consequence"))
-                number = GridNumber(
-                    at=statement.start_byte,
-                    name=symbol.name,
-                    end=head[2] if head else "",
-                    first=match[1] or "",
-                    row_at=row,
-                    row_begins=begins,
-                )
-                return None if outside else number
-        return None
+        numbers = {
+            symbol.name
+            for symbol in self.declared
+            if _GRID_NUMBER.fullmatch("".join(text(symbol.value).split()))
+        }
+        return head[2] if head is not None and head[1] in numbers else ""
 
     def _divides(self) -> bool | None:
         nodes = [self.events.functions[key] for key in self.within & self.events.functions.keys()]

@@ -16,7 +16,7 @@ from regraph_kg.cpp.clauses import is_counted
 from regraph_kg.cpp.guards import combined_by
 from regraph_kg.cpp.indices import ElementAccess, Indices
 from regraph_kg.cpp.library import UNORDERED
-from regraph_kg.cpp.occurrences import Declared, Events, Occurrence
+from regraph_kg.cpp.occurrences import Declared, Occurrence
 from regraph_kg.cpp.overlaps import Overlaps
 from regraph_kg.cpp.polynomial import Polynomial, add
 from regraph_kg.cpp.syntax import bare, called, root_name, text
@@ -43,12 +43,6 @@ class Dependences:
     def carries(self) -> Carries:
         """The strongest verdict."""
         return "yes" if "yes" in self.verdicts else ("unknown" if self.verdicts else "no")
-
-    def sums(self, events: Events, loop: Node) -> list[str]:
-        """Variables that start at 0 and are added up."""
-        signs = {name for name, operators in self.reduces.items() if operators == {"+"}}
-        symbols = {name: events.find(name, loop) for name in signs}
-        return [name for name, symbol in symbols.items() if symbol is not None and symbol.zero]
 
 
 class LoopUses:

@@ -16,14 +16,6 @@ from regraph_kg.cpp.indices import ElementAccess, Indices
 from regraph_kg.cpp.loop_facts import Access, LoopFacts, access, loop_facts
 from regraph_kg.cpp.occurrences import Declared, Events
 from regraph_kg.cpp.reached import Reached
-from regraph_kg.cpp.sums import (
-    ElementSum,
-    ProductSum,
-    StoredSum,
-    element_sums,
-    product_sums,
-    stored_sums,
-)
 from regraph_kg.cpp.syntax import (
     SyntaxTree,
     arguments,
@@ -39,7 +31,6 @@ from regraph_kg.cpp.syntax import (
 from regraph_kg.models.base import Frozen
 
 _MOST_NAMES = 48
-_MOST_SUMS = 8
 _BYTES = frozenset({"char", "short", "uint8_t", "int8_t", "uint16_t", "int16_t", "byte", "bool"})
 _ALIGNS = frozenset(
     {"aligned_alloc", "posix_memalign", "alignas", "__builtin_assume_aligned", "_mm_malloc"}
@@ -63,9 +54,6 @@ class Facts(Frozen):
     directives: tuple[str, ...] = ()  # pragmas of OpenMP without "omp", in the order of the text
     calls: tuple[str, ...] = ()  # functions and methods that are called; methods begin with a dot
     multiplies_and_adds: bool = False
-    product_sums: tuple[ProductSum, ...] = ()  # sums of floating-point products
-    element_sums: tuple[ElementSum, ...] = ()
-    stored_sums: tuple[StoredSum, ...] = ()
     own_arrays: tuple[str, ...] = ()
     """Arrays and containers that the text declares or allocates, with the lengths of arrays."""
     constants: tuple[str, ...] = ()  # names for numbers: "TILE = 16"
@@ -92,7 +80,7 @@ class Facts(Frozen):
     def _depth(self, kernel: KernelFacts) -> int:
         """Number of nested ranges of unknown length: a kernel's loops, and its threads."""
         loops = [loop for loop in self.loops if loop.function in (kernel.name, *kernel.reached)]
-        few = kernel.number is not None and kernel.number.end.isdigit()
+        few = kernel.guard.isdigit()
         deepest = max((loop.depth + 1 for loop in loops if loop.trips is None), default=0)
         return deepest + (bool(kernel.axes) and not few)
 
@@ -158,7 +146,6 @@ def _of_text(tree: SyntaxTree, events: Events) -> Facts:
         directives=tuple(line[:120] for line in openmp)[:_MOST_NAMES],
         calls=tuple(dict.fromkeys(name for name in calls if name))[:_MOST_NAMES],
         multiplies_and_adds=_multiplies_and_adds(tree.root),
-        product_sums=tuple(product_sums(tree.root, events))[:3],
         own_arrays=_own_arrays(events, region=False),
         variables=tuple(
             symbol.name
@@ -200,8 +187,6 @@ def _of_elements(
         "gathers": _named(by_data, "read"),
         "scatters": _named(by_data, "write"),
         "outside": tuple(dict.fromkeys(outside))[:24],
-        "element_sums": tuple(element_sums(names.events, elements))[:_MOST_SUMS],
-        "stored_sums": tuple(stored_sums(names.events, elements))[:_MOST_SUMS],
     }
 
 

@@ -16,7 +16,7 @@ from regraph_kg.cpp.library import COPIES, MATH
 from regraph_kg.cpp.occurrences import LONGEST, NO_LOOP, Loop, Occurrence
 from regraph_kg.cpp.polynomial import Polynomial, number, shown
 from regraph_kg.cpp.stencils import stencil_arrays
-from regraph_kg.cpp.syntax import LOOPS, called, operator, short, stands_alone, statements, text
+from regraph_kg.cpp.syntax import LOOPS, called, operator, short, statements, text
 from regraph_kg.models.base import Frozen
 
 _KINDS: dict[str, Literal["for", "range", "while", "do"]] = {
@@ -64,7 +64,6 @@ class LoopFacts(Frozen):
     uneven: bool = False  # whether its bounds depend on data or on a loop around it
     trips: int | None = None  # number of iterations, where it is a constant
     compare: str = ""  # how its variable is compared with `end`
-    alone: bool = False  # its function does nothing else, but adds its sums to elements
     perfect: bool = False  # whether its body is one loop and nothing else
     innermost: bool = True
     carries: Carries = "unknown"  # whether an iteration needs the one before, reductions apart
@@ -101,6 +100,21 @@ class LoopFacts(Frozen):
     def stride(self) -> str:
         """Its step, if it is not one."""
         return "" if self.step in ("1", "-1") else self.step
+
+    @property
+    def clauses(self) -> str:
+        """The reduction, private and lastprivate clauses to share it out, with blanks before."""
+        by_sign: dict[str, list[str]] = {}
+        for name, sign in zip(self.sections, self.combines, strict=True):
+            if name:
+                by_sign.setdefault(sign, []).append(name)
+        # its variable is private by the directive itself, and naming it is an error
+        private = [name for name in self.private if name not in {self.variable, *self.lasting}]
+        clauses = [f" reduction({sign}:{', '.join(names)})" for sign, names in by_sign.items()]
+        clauses += [f" private({', '.join(private)})"] if private else []
+        # the first value lasts if there is no iteration
+        words = ("firstprivate", "lastprivate") if self.lasting else ()
+        return "".join((*clauses, *(f" {word}({', '.join(self.lasting)})" for word in words)))
 
     @property
     def head(self) -> str:
@@ -182,7 +196,6 @@ class _Loops:
                 "perfect": len(inner) == 1 and inner[0].type in LOOPS,
                 "carries": shared.carries,
                 "canonical": is_canonical(names, loop),
-                "alone": stands_alone(loop.node, shared.sums(names.events, loop.node)),
                 "reduces": tuple(shared.reduces)[:_MOST_NAMES],
                 "combines": tuple(map(_only, shared.reduces.values()))[:_MOST_NAMES],
                 "sections": self._sections(k, shared),

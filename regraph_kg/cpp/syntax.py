@@ -5,10 +5,9 @@ nothing is compiled. Not here: the meaning of nodes for a loop.
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import takewhile
 
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser, Tree
@@ -185,44 +184,6 @@ def statements(body: Node | None) -> list[Node]:
     if body.type != "compound_statement":
         return [body]
     return [child for child in body.named_children if child.type not in ("comment", "preproc_call")]
-
-
-def stands_alone(statement: Node, sums: Collection[str] = ()) -> bool:
-    """Whether a function holds no work but a statement, and additions of its `sums` behind it."""
-    block = statement.parent
-    if block is None or block.parent is None or block.parent.type != "function_definition":
-        return False
-    all_of_it = statements(block)
-    at = next(k for k, part in enumerate(all_of_it) if part.id == statement.id)
-    before, after = all_of_it[:at], all_of_it[at + 1 :]
-    idle = (part.type == "declaration" or text(part).startswith("(void)") for part in before)
-    return all(idle) and all(added(part) in sums for part in after)
-
-
-def only_loop(block: Node | None) -> tuple[int, str]:
-    """The offset of the only loop of a block, and the beginning of its body."""
-    inside = statements(block)
-    if len(inside) != 1 or inside[0].type != "for_statement":
-        return -1, ""
-    body = inside[0].child_by_field_name("body")
-    first = list(takewhile(lambda statement: statement.type == "declaration", statements(body)))
-    if body is None or body.type != "compound_statement" or not first:
-        return inside[0].start_byte, "{"
-    return inside[0].start_byte, " ".join(["{", *map(short, first)])
-
-
-def added(statement: Node) -> str:
-    """The name that a statement adds to an element: `a[0] += s;`, `atomicAdd(&a[0], s);`."""
-    for child in statement.named_children[:1] if statement.type == "expression_statement" else []:
-        value = child.child_by_field_name("right") if operator(child) == "+=" else None
-        left = child.child_by_field_name("left")
-        if left is not None and left.type not in ("subscript_expression", "pointer_expression"):
-            return ""
-        passed = arguments(child) if called(child) == "atomicAdd" else []
-        value = passed[1] if len(passed) == 2 else value  # noqa: PLR2004 (where, what)
-        if value is not None and value.type == "identifier":
-            return text(value)
-    return ""
 
 
 def operator(node: Node) -> str:

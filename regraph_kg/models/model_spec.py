@@ -5,10 +5,11 @@ from typing import Literal, Self, cast
 
 from regraph_kg.errors import BadInput
 
-ModelKind = Literal["recorded", "ollama", "openai", "batch"]
+ModelKind = Literal["recorded", "none", "ollama", "openai", "batch"]
 
 _KNOWN = {
     "recorded": "recorded",
+    "none": "none",
     "ollama": "ollama:NAME",
     "openai": "openai:NAME",
     "batch": "batch:FOLDER",
@@ -18,7 +19,10 @@ _KNOWN = {
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """A language model as it is named: "recorded", "ollama:NAME", "openai:NAME", "batch:FOLDER"."""
+    """A language model as it is named: "ollama:NAME", "openai:NAME", "batch:FOLDER".
+
+    "recorded" are answers of the corpus, "none" are steps by rule alone.
+    """
 
     kind: ModelKind
     name: str = ""  # name of a server's model, or a folder's path; "" where there is none

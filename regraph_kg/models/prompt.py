@@ -35,14 +35,7 @@ class DecisionKey(Frozen):
     attempt: int = 0  # the sample number, where the same is asked more than once
 
 
-class NewLaunch(Frozen):
-    """A recipe's launch of a kernel that the current code launches otherwise."""
-
-    kernel: str
-    body: str  # the kernel's definition in the current code, as tokens
-    old: str  # `<<<1, 1>>>` as tokens, in all launches there
-    new: str
-    count: str = ""  #: what the grid is computed from, if anything; at 0 there is no launch
+BY_RULE = "written by rule"  # the note on a step's code that a transform made
 
 
 class Prompt(Frozen):
@@ -53,9 +46,7 @@ class Prompt(Frozen):
     user: str
     seed: int = 0
     begun: str = ""  # the answer's beginning; a capable server has the model go on from there
-    ready: str = ""  # the code of the answer where a model has nothing to write: none is asked
-    rest: str = ""  # the code after the one loop that an answer writes, whatever it says there
-    launch: NewLaunch | None = None  # the new launch of its kernel
+    ready: str = ""  # the code that a transform made: no model is asked
     stop: tuple[str, ...] = ()  # texts that end a begun answer, where they come
     answer_schema: Mapping[str, object] | None = None
     """JSON schema of the answer, which is then drawn at temperature 0. A server may enforce it in
@@ -69,9 +60,8 @@ class Reply(Frozen):
     """A model's answer."""
 
     text: PromptText
-    code: PromptText = ""  #: the code of an answer begun for the model, if `text` lacks it
+    code: PromptText = ""  #: the code that a transform made, in place of an answer
     mended: tuple[str, ...] = ()  # mends of the text for `code`
-    launch: NewLaunch | None = None  #: the new launch of a changed kernel
     finish: Literal["stop", "length", "unrecorded", "pending"]
     """"stop" ended by itself (the text may be empty), "length" was cut, and would be again;
     "unrecorded": a recorded model has no answer for this key (closed on this path, costs nothing,

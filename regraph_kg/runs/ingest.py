@@ -26,7 +26,7 @@ from regraph_kg.models.technique import Technique
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.search.fit.applied import deed
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.names import open_cascade, read_vocabulary
+from regraph_kg.wiring.names import open_cascade, read_transforms, read_vocabulary
 from regraph_kg.wiring.shipped import starter_files
 from regraph_kg.wiring.stores import open_store
 
@@ -107,12 +107,20 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
     with closing(open_store(settings)) as store:
         cascade = yield from _cascade(settings, source, files, store)
         store.add_techniques(cascade.vocabulary.curated)
+        _add_shipped(settings, store)
         done, total = 0, sum(file.stat().st_size for file in files)
         for file in files:
             portions = _portions(settings, file, cascade, code_reader(source.level))
             work = WorkDone("ingest", done, total)
             yield from _merge(file, portions, store, work, ingested)
             done += file.stat().st_size
+
+
+def _add_shipped(settings: Settings, store: "GraphStore") -> None:
+    """Give the graph the corpus' transforms that it lacks, or has in another text."""
+    texts = {one.id: one.text for one in store.transforms()}
+    new = (one for one in read_transforms(settings) if texts.get(one.id) != one.text)
+    store.add_transforms(tuple(new))
 
 
 def read_names(settings: Settings, source: IngestSource) -> Story[list[NameVerdict]]:
@@ -149,6 +157,7 @@ def grow(settings: Settings, lines: BinaryIO, level: RelabelLevel, title: str) -
     lines.seek(0)
     with closing(open_store(settings)) as store:
         names = pipeline.open_vocabulary(store, read_vocabulary(settings))
+        _add_shipped(settings, store)
         cascade = open_cascade(settings, names, level)
         for portion in pipeline.portions(read(split(lines)), cascade, read=code_reader(level)):
             ingested.count(portion.merged(store))

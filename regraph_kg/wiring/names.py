@@ -13,6 +13,8 @@ from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.technique import Technique, Vocabulary
+from regraph_kg.models.transform import StoredTransform
+from regraph_kg.search.transform.transform import Transform
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.open_model import any_model
 from regraph_kg.wiring.shipped import corpus_folder
@@ -36,6 +38,19 @@ def read_vocabulary(settings: Settings, path: Path | None = None) -> tuple[Techn
         raise BadInput(f"{path}: {first_mistake(error, 'not a list')}; {hint}") from None
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
+
+
+def read_transforms(settings: Settings) -> tuple[StoredTransform, ...]:
+    """The transforms of the corpus; `BadInput` for one that cannot be read."""
+    found = []
+    for path in sorted((corpus_folder(settings) / "transforms").rglob("*.toml")):
+        try:
+            one = Transform.read(path)
+        except ValueError as error:
+            raise BadInput(f"{path.parent}/{error}") from None
+        text = path.read_text(encoding="utf-8")
+        found.append(StoredTransform(technique=one.technique, name=one.name, text=text))
+    return tuple(found)
 
 
 def open_cascade(

@@ -41,6 +41,8 @@ def any_model(settings: Settings, spec: ModelSpec) -> LanguageModel:
 
         url, key = settings.openai_url, settings.openai_key
         return OpenAICompatibleModel(url, key, spec.name, options)
+    if spec.kind == "none":
+        return ScriptedModel("none", {})
     if spec.kind == "batch":
         return BatchModel(Path(spec.name), settings.batch_model, options)
     raise BadInput(

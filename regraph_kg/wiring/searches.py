@@ -109,6 +109,7 @@ def reading(
             judge.evaluate, candidate, problem, grade=choice.final
         ).result(),
         pooled=partial(reader.pooled, choice.target),
+        transforms=partial(reader.transforms, choice.target),
     )
     # the graph opens at the first read: a method without a graph needs no store
     with closing(reader):

@@ -153,27 +153,3 @@ def walks(outer: LoopFacts, inner: LoopFacts) -> Truth:
         elif stride == "unknown":
             answers.append(None)
     return any_of(answers)
-
-
-def counts_up(loop: LoopFacts) -> bool:
-    """Whether a loop counts up by one a variable of its own."""
-    own = loop.kind == "for" and loop.canonical and loop.type
-    return bool(own and loop.step == "1" and loop.compare in _UPWARD)
-
-
-def undirected(loop: LoopFacts) -> bool:
-    """Whether a directive can be written before a loop: none must have the loop next to it."""
-    return loop.kind == "for" and not loop.directives
-
-
-def adds_up(facts: Facts, loop: LoopFacts) -> bool:
-    """Whether a loop does nothing but add up one variable, and not for few or divided iterations.
-
-    Statements can stand beside it: it is not the whole body of another loop, nor is one in chains.
-    """
-    one = len(loop.reduces) == 1 and loop.combines == ("+",) and loop.sections == loop.reduces
-    nested = any(outer.perfect for outer in around(facts, loop)[:1])
-    whole = undirected(loop) and loop.trips is None and not loop.continues
-    if not one or nested or not whole or f"{loop.reduces[0]}1" in facts.declared:
-        return False
-    return counts_up(loop) and is_parallel(loop) is True

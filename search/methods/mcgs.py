@@ -33,7 +33,6 @@ from regraph_kg.search.beliefs import (
     expected_improvement,
 )
 from regraph_kg.search.context import Context, Iteration
-from regraph_kg.search.prompts.by_rule import BY_RULE, carried_out
 from regraph_kg.search.sample import Request
 from regraph_kg.search.world import Effects
 
@@ -46,6 +45,8 @@ class McgsSettings(MethodSettings):
     """m: samples of one step, at most."""
     depth: int = Field(default=8, ge=1)
     """D_max: steps of a path, at most."""
+    transforms: bool = True
+    """Whether the graph's transforms carry steps out: no model is asked for those."""
     free: bool = True
     """Whether the model may also be asked to make the code faster as it sees fit."""
 
@@ -78,13 +79,18 @@ class NextStep:
 
     technique: Technique | None  # None: the model is free to choose
     leads: str  # the technique whose successors follow it
-    begun: bool = True  # whether the answer begins with the step's new code, for a small model
+    ready: tuple[str, ...] = ()  # codes that transforms made: its first samples, without a model
     taken: int = 0  # samples begun
     failed: int = 0
     idle: int = 0  # samples that did nothing
     under_way: int = 0
     best: float | None = None  # level of its best right sample
     answered: bool = True  # False once there was no answer: no further samples
+
+    @property
+    def next_ready(self) -> str:
+        """The code of the next sample; "" where a model is to write it."""
+        return self.ready[self.taken] if self.taken < len(self.ready) else ""
 
 
 @dataclass(slots=True, eq=False)
@@ -127,7 +133,7 @@ class ExpectedImprovement:
 
     # Weight of an edge's pass rate against an action's failures: small models repeat theirs.
     LOCAL_WEIGHT, SMALL_WEIGHT = 2.0, 0.5
-    # Share of the pass rate that a small model keeps where no new code begins its answer.
+    # Share of the pass rate that a small model has where no transform makes the step.
     UNBEGUN = 0.3
     IDLE_WEIGHT = 3.0  # idle answers at a state that halve the belief in its other actions
     # Another sample over a passed step's best one: what it gains, and how surely.
@@ -158,9 +164,9 @@ class ExpectedImprovement:
             if not worths:
                 return None
             _, state, action = max(worths, key=lambda one: one[0])
-            if not self._leads_back(state, action):
+            if not self._is_judged(action.next_ready):
                 return Walk(state, action)
-            action.answered = False
+            action.taken += 1
 
     def choose(self, walk: Walk) -> NextStep | None:
         return None if walk.steps else walk.first
@@ -177,8 +183,6 @@ class ExpectedImprovement:
         state = walk.here
         if step.code:
             self._judged.add(normalized(step.code))
-        # a step by rule would come out the same again
-        action.answered &= BY_RULE not in step.mended
         if step.outcome is None:
             action.answered = False
             walk.over = True
@@ -229,17 +233,20 @@ class ExpectedImprovement:
     def _open(self, state: State) -> list[NextStep]:
         """The actions that may be sampled: where there is a choice, those without one under way.
 
-        An action that did nothing is had one time less often. A right step that was begun for a
-        small model would come out the same again.
+        An action that did nothing is had one time less often. A small model writes no step that a
+        transform has.
         """
         choices = [
             action
             for action in state.actions
-            if action.answered
-            and not (self._small and action.begun and action.best is not None)
-            and action.taken + action.idle < self._settings.samples
+            if action.answered and (action.next_ready or self._has_more(action))
         ]
         return [action for action in choices if not action.under_way] or choices
+
+    def _has_more(self, action: NextStep) -> bool:
+        """Whether a model may be asked for another sample."""
+        asked = action.taken - len(action.ready)
+        return not (self._small and action.ready) and asked + action.idle < self._settings.samples
 
     def _worth(self, state: State, action: NextStep) -> float:
         """Expected gain of a sample over the best code so far."""
@@ -249,7 +256,8 @@ class ExpectedImprovement:
         weight = self.SMALL_WEIGHT if self._small else self.LOCAL_WEIGHT
         applies = (self.IDLE_WEIGHT + state.right) / (self.IDLE_WEIGHT + state.right + state.idle)
         passes = weight * believed.passes / (weight + failed) * applies
-        passes *= edge.foretold.chosen * (1.0 if action.begun else self.UNBEGUN)
+        by_model = self._small and not action.next_ready
+        passes *= edge.foretold.chosen * (self.UNBEGUN if by_model else 1.0)
         if action.best is not None:
             gain, spread = action.best - state.level + self.AGAIN_GAIN, self.AGAIN_SPREAD
         elif self._is_repeated(state, action.leads):
@@ -262,12 +270,9 @@ class ExpectedImprovement:
         """Whether the path has the technique already; a small step may have another place."""
         return technique in state.used and not self._small
 
-    def _leads_back(self, state: State, action: NextStep) -> bool:
-        """Whether a rule would carry out the step, and write code that was judged already."""
-        task, technique = self._context.task, action.technique
-        recipe = technique.recipe if technique is not None and self._small else ""
-        ready = carried_out(task.shown(state.code), recipe)
-        return bool(ready) and normalized(task.whole(ready)) in self._judged
+    def _is_judged(self, ready: str) -> bool:
+        """Whether a transform made code that was judged already."""
+        return bool(ready) and normalized(self._context.task.whole(ready)) in self._judged
 
     def _reach(self, state: State) -> None:
         """Note a verified code: a new state, unless it is known; at full depth without actions."""
@@ -281,14 +286,15 @@ class ExpectedImprovement:
         source = state.technique
         for successor in self._context.successors(self._context.walks_from(source), state.code):
             technique = successor.technique
-            begun = not self._small or "$begin" in technique.recipe
-            yield NextStep(technique, technique.id, begun)
+            made = self._context.graph.made(technique, self._context.task.shown(state.code))
+            ready = tuple(result.code for result in made)
+            yield NextStep(technique, technique.id, ready)
         # what is built on one is of no transition, and teaches the graph nothing
         if self._settings.free and source in (start_id(self._context.task.target), self._free_name):
             name = self._free_name
             # nothing is known of a model's own choice before it was made
             self._edges[source, name] = BelievedEdge(source, name, Foretold(0.5, UNKNOWN_GAIN))
-            yield NextStep(None, name, begun=not self._small)
+            yield NextStep(None, name)
 
     def _edge(self, source: str, target: str) -> BelievedEdge:
         """The edge between two techniques, with what the graph tells of it."""
@@ -468,7 +474,7 @@ class Mcgs:
             source = context.walks_from(here.technique)
             # after a failure the whole is too much at once: its first part may still be right
             smaller = self._parts and technique is not None and bool(technique.steps)
-            part = smaller and action.failed > 0
+            part = smaller and action.failed > 0 and not action.next_ready
             if technique is None:
                 # the model chooses how to make the code faster
                 name = free_id(context.task.target)
@@ -477,6 +483,7 @@ class Mcgs:
                 request = context.request(
                     source, here.path, technique, action.taken, here.code, part=part
                 )
+                request = replace(request, ready=action.next_ready)
             # taken before the first effect: another walk must not get the same number
             action.taken += 1
             action.under_way += 1

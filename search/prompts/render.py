@@ -7,22 +7,18 @@ answer's format (docs/methods.md, "Prompts"). Not here: the reading of answers (
 
 import hashlib
 
-from regraph_kg.cpp.facts import facts_of
 from regraph_kg.models.port import LAUNCH
 from regraph_kg.models.prompt import Prompt, PromptKey
 from regraph_kg.models.run import Task
 from regraph_kg.models.technique import Technique
-from regraph_kg.search.prompts.beginning import STOP, beginning, remainder
-from regraph_kg.search.prompts.by_rule import carried_out
-from regraph_kg.search.prompts.launching import new_launch
-from regraph_kg.search.prompts.recipe import filled
+from regraph_kg.search.prompts.beginning import STOP, beginning
 from regraph_kg.search.prompts.texts import FOLDER, fill, short
 
-VERSION = 10
+VERSION = 11
 """Version of the templates and of their order.
 
-Recent history: 8 (2026-11) steps by rule; 9 (2026-11) neither variants nor what was tried before,
-no verdict of the model; 10 (2026-11) no examples, failures, standing or repairs.
+Recent history: 9 (2026-11) neither variants nor what was tried before, no verdict of the model;
+10 (2026-11) no examples, failures, standing or repairs; 11 (2026-11) recipes name no places.
 """
 MACHINE_CHARACTERS = 300
 NAME_CHARACTERS, RECIPE_CHARACTERS = 100, 400
@@ -40,13 +36,12 @@ def render(
 ) -> Prompt:
     """The prompt that asks to apply `technique` to `code`; without one the model is free to choose.
 
-    `prefill`: the answer is begun, up to the loop that the technique's recipe names, or it is ready
-    where that leaves nothing to write.
+    `prefill`: the answer is begun, up to the body of the function that does the work.
     """
     shown = task.shown(code).strip()
     # what changes least comes first: a server caches a prompt up to its first difference
     parts = (
-        _advice(technique, code),
+        _advice(technique),
         fill("code", code=shown),
         _signature(task),
         fill("answer"),
@@ -55,24 +50,16 @@ def render(
     # a large model explains itself first, which a begun answer keeps it from
     if not prefill:
         return prompt
-    recipe = technique.recipe if technique is not None else ""
-    if ready := carried_out(shown, recipe):
-        return prompt.model_copy(update={"ready": ready})
-    more = {
-        "begun": beginning(shown, task.entries, recipe),
-        "rest": remainder(shown, recipe),
-        "launch": new_launch(shown, recipe),
-        "stop": STOP,
-    }
-    return prompt.model_copy(update=more)
+    begun = beginning(shown, task.entries)
+    return prompt.model_copy(update={"begun": begun, "stop": STOP})
 
 
-def _advice(technique: Technique | None, code: str) -> str:
-    """The technique by its recipe, as it is for `code`."""
+def _advice(technique: Technique | None) -> str:
+    """The technique by its recipe."""
     if technique is None:
         return fill("free")
     # a vocabulary of a user may have no recipes
-    recipe = filled(technique.recipe or technique.definition, facts_of(code))
+    recipe = technique.recipe or technique.definition
     return fill(
         "technique",
         name=short(technique.name, NAME_CHARACTERS),

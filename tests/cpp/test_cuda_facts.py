@@ -126,20 +126,16 @@ def test_the_host() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "known"),
+    ("body", "bound"),
     [
-        (f"{X} if (i < n) c[i] = 0;", True),
-        (f"{X} if (i < n) {{ c[i] = 0; }} /* all */", True),
-        (f"{X} if (i < n) c[i] = 0; c[i] += 1;", False),
-        (f"{X} int j = i; if (i < n) c[j] = 0;", False),
-        (f"{X} if (i < n) c[i] = 0; __syncthreads(); c[0] = 1;", False),
-        (f"{X} if (i < n) c[i] = 0; else c[0] = 1;", False),
-        (f"{X} if (i < n) {{ i += 1; c[i] = 0; }}", False),
-        (f"{X} {Y} if (i < n) c[i] = threadIdx.y;", False),
+        ("int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < 256) c[i] = 0;", "256"),
+        ("int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) c[i] = 0;", "n"),
+        ("int i = threadIdx.x; if (i < n) c[i] = 0;", ""),
+        ("int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) c[i] = 0; c[1] = 0;", ""),
     ],
 )
-def test_a_guarded_number_is_used_in_the_last_statement_alone(body: str, known: bool) -> None:
-    assert (kernel(body).number is not None) is known
+def test_the_guard_of_a_thread_number_tells_how_many_there_are(body: str, bound: str) -> None:
+    assert kernel(body).guard == bound
 
 
 FUNCTOR = "struct Max { __device__ float operator()(float a, float b) const { return a + b; } };"

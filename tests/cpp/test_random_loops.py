@@ -9,7 +9,6 @@ import pytest
 
 from regraph_kg.cpp.facts import facts_of
 from regraph_kg.search.fit.predicate import is_parallel
-from regraph_kg.search.prompts.heads import clause
 from tests.cpp.random_loops import HELPERS, MAIN, PARAMETERS, PROGRAM, RandomLoops
 
 ONE = f"void f({PARAMETERS})"
@@ -27,7 +26,7 @@ def claimed(seeds: Sequence[int]) -> list[tuple[str, str]]:
         for number, loop in enumerate(loops):
             threads = loop.carries == "no" and not (loop.exits or loop.reduces or loop.private)
             if is_parallel(loop) is True or threads:
-                found.append((drawn.text(), drawn.text(number, clause(loop))))
+                found.append((drawn.text(), drawn.text(number, loop.clauses)))
     return found
 
 

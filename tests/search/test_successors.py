@@ -48,36 +48,39 @@ def test_what_cannot_apply_is_left_out_and_what_is_not_known_to_fit_stays() -> N
     assert offered(known, []) == (["a", "c"], ["b"])
 
 
-def test_only_steps_that_a_small_model_can_take_are_offered_to_it() -> None:
-    recipes = {
-        "a": "Write $begin`#pragma x` before $inner.",
-        "b": "Write $begin`$chains` for $adding.",
-    }
-    known = [successor(name) for name in recipes]
-    known = [
-        replace(one, technique=one.technique.model_copy(update={"recipe": recipe}))
-        for one, recipe in zip(known, recipes.values(), strict=True)
-    ]
-    neighbours = Neighbourhood(START, tuple(known))
-    text = "void f(float* x, int n) { for (int i = 0; i < n; ++i) x[i] = 0; }"
-    offers = Successors(lambda _: neighbours, tuple, START, small=True).after(START, text)
-    assert (short(offers.fitting), short(offers.unfit)) == (["a"], ["b"])
-    large = Successors(lambda _: neighbours, tuple, START).after(START, text)
-    assert short(large.fitting) == ["a", "b"]
+CLEARED = "void f(float* x, int n) { for (int i = 0; i < n; ++i) x[i] = 0; }"
 
 
-def test_a_small_step_is_offered_again_where_another_place_is_left() -> None:
-    one = needing("a", "loop", tried=1, verified=1)
-    told = one.technique.model_copy(update={"recipe": "Write $begin`#pragma x` before $bare."})
+def clearing(name: str, what: str) -> dict[str, tuple[str, ...]]:
+    """A transform that writes another value where a code writes `what`."""
+    text = f'''technique = "openmp/{name}"
+name = "other"
+says = "Another value."
+match = "$x = {what};"
+becomes = "$x = 1;"'''
+    return {f"openmp/{name}": (text,)}
+
+
+def test_a_small_model_is_not_asked_for_what_a_transform_does_elsewhere() -> None:
+    known = Neighbourhood(START, (successor("a"), successor("b"), successor("c")))
+    told = clearing("a", "0") | clearing("b", "2")
+    for small, unfit in ((True, ["b"]), (False, [])):
+        graph = Successors(lambda _: known, tuple, START, small=small, transforms=told)
+        offers = graph.after(START, CLEARED)
+        assert short(offers.unfit) == unfit
+        assert {"a", "c"} <= {*short(offers.fitting)}
+
+
+def test_a_step_is_offered_again_where_another_place_is_left() -> None:
     again = Successors(
         lambda name: Neighbourhood(name, ()),
-        lambda: (replace(one, technique=told),),
+        lambda: (needing("a", "loop", tried=1, verified=1),),
         START,
         small=True,
+        transforms=clearing("a", "0"),
     )
-    loops = "void f(float* x, int n) {{ {} for (int i = 0; i < n; ++i) x[i] = 0; }}"
-    assert short(again.after("openmp/a", loops.format("")).fitting) == ["a"]
-    assert short(again.after("openmp/a", loops.format("\n#pragma omp simd\n")).fitting) == []
+    assert short(again.after("openmp/a", CLEARED).fitting) == ["a"]
+    assert short(again.after("openmp/a", CLEARED.replace("= 0;", "= 1;", 2)).fitting) == []
 
 
 def test_serial_code_that_few_fit_is_offered_what_gained_most_elsewhere() -> None:

@@ -44,7 +44,7 @@ def test_a_trace_holds_all_that_was_read_asked_and_learned(whole: tuple[Path, Ru
     events = [line.event for line in read(path)]
     assert events[0] == "header"
     assert set(events) == {
-        *("header", "neighbours", "pooled"),
+        *("header", "neighbours", "pooled", "transforms"),
         *("reply", "report", "final", "record", "stop"),
     }
     assert path.name == "20261121T100000Z-toy-mcgs-0.jsonl"

@@ -4,8 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from regraph_kg.cpp.tokens import normalized
-from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.graph import Successor
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import PromptKey
@@ -24,16 +22,12 @@ from tests.search.toy import (
     code,
     fenced,
     header,
-    judge,
     names,
     noisy_script,
     says,
     searching,
     successor,
 )
-
-DIRECTIVES = {"parallel-for": "parallel for", "simd": "simd"}
-KEPT = "Leave everything else as it is."
 
 
 def run(
@@ -166,33 +160,6 @@ def test_a_free_choice_is_asked_for_as_standard_asks_and_walked_on_from() -> Non
     asked = [names(key) for key in toy.asked]
     assert [] in asked, "a free choice from the serial code asks by standard's key"
     assert ["free-choice", "a"] in asked
-
-
-def test_a_step_by_rule_to_a_judged_code_is_left_out() -> None:
-    """A parallel loop that had vector lanes is the parallel loop of the serial code."""
-    shared = {
-        name: successor(name, tried=4, verified=4, log2_effects=2.0)
-        for name in ("parallel-for", "simd")
-    }
-    for name, known in shared.items():
-        recipe = f"Write $begin`#pragma omp {DIRECTIVES[name]}` before $inner.\n{KEPT}"
-        technique = known.technique.model_copy(update={"recipe": recipe})
-        shared[name] = replace(known, technique=technique)
-
-    def unasked(key: PromptKey) -> str:
-        raise AssertionError(key)
-
-    def right(candidate: Candidate) -> EvalReport:
-        return judge(replace(candidate, code=code(0.1 * candidate.code.count("omp"))))
-
-    graph = {"start": ["simd", "parallel-for"], "simd": ["parallel-for"], "parallel-for": ["simd"]}
-    toy = Toy(graph, unasked, right, successors=shared)
-    settings = McgsSettings(free=False)
-    head = header(9, settings=settings, prompting=Prompting())
-    records = list(searching(toy.world, head))
-    codes = [normalized(step.code or "") for record in records for step in record.steps]
-    assert len(codes) == len({*codes}) == 2
-    assert normalized(SERIAL) not in codes
 
 
 def test_an_exhausted_search_has_sampled_every_step_so_often() -> None:

@@ -1,0 +1,213 @@
+"""Lifting: a transform of a technique, tried on all that the graph has seen of it.
+
+A person's file, or a model's answer, is carried out on the code before each recorded step of the
+technique, and the judge decides at the grade full. Right on three problems and wrong on none: the
+graph has it, and searches carry it out. Else it stays as a draft, with the reason.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.resources import files
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from regraph_kg.errors import BadInput
+from regraph_kg.llm.model import LanguageModel
+from regraph_kg.models.evaluation import Candidate, EvalReport
+from regraph_kg.models.prompt import DecisionKey, Prompt
+from regraph_kg.models.target import Target
+from regraph_kg.models.technique import by_id, resolve
+from regraph_kg.models.transform import Replay, StoredTransform
+from regraph_kg.runs.progress import Story, WorkDone
+from regraph_kg.search.prompts.fences import blocks
+from regraph_kg.search.transform.transform import Transform, carried_out
+from regraph_kg.settings import Settings
+from regraph_kg.wiring.judges import open_judge
+from regraph_kg.wiring.problems import declared_problem
+from regraph_kg.wiring.stores import open_store
+
+if TYPE_CHECKING:
+    from regraph_kg.backends.store import GraphStore
+    from regraph_kg.evaluation.evaluate import Judge
+    from regraph_kg.evaluation.problem.problem import Problem
+
+LEAST_PROBLEMS = 3  # on which a transform must be right
+MOST_ROUNDS = 3  # a model's answers; the failures of each go into the next prompt
+MOST_SHOWN = 60_000  # characters of recorded steps in a prompt
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedStep:
+    """A step of the technique that the graph has seen."""
+
+    example: str  # id of its TRANSITION
+    problem: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A transform's trial: what the graph keeps, and what was wrong, in words."""
+
+    transform: StoredTransform
+    silent: int  # recorded steps on which it does not fit
+    wrong: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        one = self.transform
+        right = sum(replay.outcome.is_right for replay in one.replays)
+        reproduced = sum(replay.reproduces for replay in one.replays)
+        state = "accepted" if one.accepted else f"a draft: {one.reason}"
+        return (
+            f"{one.id}: {right} of {len(one.replays)} right, {reproduced} steps reproduced,"
+            f" silent on {self.silent}; {state}"
+        )
+
+
+def lift_text(settings: Settings, technique: str, text: str, author: str) -> Story[Trial]:
+    """Try a transform that somebody wrote, and keep it. `BadInput` for one that cannot be read."""
+    with closing(open_store(settings)) as store:
+        name = _technique(store, technique)
+        steps = _recorded(store, name)
+        trial = yield from _tried(settings, name, steps, text, author)
+        store.add_transforms([trial.transform])
+    return trial
+
+
+def lift_by_model(settings: Settings, technique: str, model: LanguageModel) -> Story[Trial]:
+    """Ask a model for a transform, three times at most, and keep the last one.
+
+    `AnswersPending` where the answer is to come by file; `BadInput` if no answer can be read.
+    """
+    with closing(open_store(settings)) as store:
+        name = _technique(store, technique)
+        steps = _recorded(store, name)
+        trial, said = None, ""
+        for attempt in range(MOST_ROUNDS):
+            reply = model.complete(_prompt(name, steps, attempt, said))
+            model.finish()  # raises where it is to come by file
+            text = next(iter(blocks(reply.text)), reply.text)
+            try:
+                trial = yield from _tried(settings, name, steps, text, model.name)
+            except BadInput as error:
+                said = f"{text}\n\nIt cannot be read: {error}"
+                yield WorkDone("lifting", line=f"answer {attempt + 1}: {error}")
+                continue
+            store.add_transforms([trial.transform])
+            yield WorkDone("lifting", line=f"answer {attempt + 1}: {trial}")
+            if trial.transform.accepted:
+                break
+            said = "\n\n".join((text, trial.transform.reason, *trial.wrong[:3]))
+    if trial is None:
+        raise BadInput(f"lift: none of {MOST_ROUNDS} answers of {model.name} is a transform")
+    return trial
+
+
+def _technique(store: "GraphStore", name: str) -> str:
+    return resolve(name, by_id(store.techniques()), None)
+
+
+def _recorded(store: "GraphStore", technique: str) -> list[RecordedStep]:
+    """The steps of a technique; `BadInput` where the graph has none."""
+    steps = []
+    for trajectory in store.export():
+        before = trajectory.serial
+        for number, step in enumerate(trajectory.steps, 1):
+            if step.technique == technique and trajectory.problem:
+                example = f"{trajectory.id}/{number}"
+                steps.append(RecordedStep(example, trajectory.problem, before, step.code))
+            before = step.code
+    if not steps:
+        raise BadInput(f"technique {technique}: the graph has no step of it (regraph ingest FILE)")
+    return steps
+
+
+def _tried(
+    settings: Settings, technique: str, steps: Sequence[RecordedStep], text: str, author: str
+) -> Story[Trial]:
+    """Carry a transform out on all steps, and judge what it makes."""
+    try:
+        transform = Transform.of(text)
+    except ValueError as error:
+        raise BadInput(f"transform: {error}") from None
+    if transform.technique != technique:
+        raise BadInput(f"transform: it is one of {transform.technique}, not of {technique}")
+    replays, wrong, silent = list[Replay](), list[str](), 0
+    with open_judge(settings, "full") as judge:
+        for number, step in enumerate(steps):
+            yield WorkDone("replays", number, len(steps), f"{step.problem}: step of {technique}")
+            made = next((code for _, code in carried_out(transform, step.before)), None)
+            if made is None:
+                silent += 1
+                continue
+            target: Target = "cuda" if technique.startswith("cuda/") else "openmp"
+            problem = declared_problem(settings, step.problem)
+            report = judge.evaluate(Candidate(target, made, step.before), problem)
+            replays.append(_replay(judge, problem, step, report))
+            if not report.outcome.is_right:
+                wrong.append(f"{step.problem}: {report.outcome}: {report.diagnosis}\n{made}")
+    reason = _why_not(replays)
+    kept = StoredTransform(
+        technique=technique,
+        name=transform.name,
+        text=text,
+        accepted=not reason,
+        reason=reason,
+        replays=tuple(replays),
+        author=author,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    return Trial(kept, silent, tuple(wrong))
+
+
+def _replay(judge: "Judge", problem: "Problem", step: RecordedStep, report: EvalReport) -> Replay:
+    recorded = 1.0
+    if report.outcome.is_right:
+        seen = judge.evaluate(Candidate(report.target, step.after, step.before), problem)
+        recorded = seen.rivalry.ratio if seen.rivalry else 1.0
+    return Replay(
+        example=step.example,
+        problem=step.problem,
+        device=report.device,
+        evaluator=report.evaluator,
+        outcome=report.outcome,
+        gain=report.rivalry.ratio if report.rivalry else None,
+        recorded=recorded,
+    )
+
+
+def _why_not(replays: Sequence[Replay]) -> str:
+    """Why a transform stays a draft; "" where it is accepted."""
+    wrong = Counter(str(one.outcome) for one in replays if not one.outcome.is_right)
+    right = {one.problem for one in replays if one.outcome.is_right}
+    if wrong:
+        return "wrong: " + ", ".join(f"{count} {outcome}" for outcome, count in wrong.items())
+    if len(right) < LEAST_PROBLEMS:
+        return f"right on {len(right)} problems; {LEAST_PROBLEMS} are needed"
+    return ""
+
+
+def _prompt(technique: str, steps: Sequence[RecordedStep], attempt: int, said: str) -> Prompt:
+    """The language, the recorded steps, and what was wrong with the answer before."""
+    manual = files("regraph_kg.docs").joinpath("transforms.md").read_text(encoding="utf-8")
+    parts = [f"Write one transform of the technique {technique}.", *_shown(steps)]
+    if said:
+        parts.append(f"Your answer before, and what came of it:\n{said}\nWrite a better one.")
+    parts.append("Answer with the file alone, in one block of ```toml.")
+    key = DecisionKey(kind="lift", subject=technique, attempt=attempt)
+    return Prompt(key=key, system=manual, user="\n\n".join(parts))
+
+
+def _shown(steps: Sequence[RecordedStep]) -> Iterator[str]:
+    """Recorded steps, of each problem one, as long as there is room."""
+    each = {step.problem: step for step in steps}
+    room = MOST_SHOWN
+    for step in islice(each.values(), 20):
+        text = f"Problem {step.problem}, before:\n{step.before}\nafter:\n{step.after}"
+        room -= len(text)
+        if room > 0:
+            yield text

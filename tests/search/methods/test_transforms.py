@@ -1,0 +1,72 @@
+"""The default search carries a technique's transforms out; other methods ask the model."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from regraph_kg.models.evaluation import Candidate, EvalReport
+from regraph_kg.models.method import MethodSettings, Prompting
+from regraph_kg.models.prompt import BY_RULE
+from regraph_kg.models.run import SimulationRecord
+from regraph_kg.search.methods.mcgs import McgsSettings, ReGraphTSettings
+from tests.search.toy import Toy, code, fenced, header, judge, searching
+
+TWICE = """
+technique = "openmp/{name}"
+name = "twice"
+says = "The factor is another one."
+match = "for ($$$head;;) {{ $x *= 2; }}"
+becomes = "for ($head) $x *= $by;"
+[parameters]
+by = [{by}]
+"""
+
+
+def factor(candidate: Candidate) -> EvalReport:
+    """Right is what multiplies by less than 10; by 3 it is faster than by 4."""
+    for factor, level in (("3;", "0.5"), ("4;", "0.2"), ("10;", "wrong_answer")):
+        if f"*= {factor}" in candidate.code:
+            return judge(Candidate("openmp", code(level)))
+    return judge(candidate)
+
+
+def run(
+    settings: MethodSettings, transforms: Mapping[str, tuple[str, ...]], calls: int = 8
+) -> tuple[Toy, list[SimulationRecord]]:
+    toy = Toy({"start": ["a", "b"]}, lambda key: fenced(code(0.1, key)), factor)
+    world = replace(toy.world, transforms=lambda: transforms)
+    head = header(calls, settings=settings, prompting=Prompting())
+    return toy, list(searching(world, head))
+
+
+def test_each_choice_of_a_transform_is_judged_and_the_model_is_not_asked_for_it() -> None:
+    text = TWICE.format(name="a", by="10, 4, 3")
+    toy, records = run(McgsSettings(free=False), {"openmp/a": (text,)})
+    steps = [step for record in records for step in record.steps]
+    ruled = [step for step in steps if BY_RULE in step.mended]
+    assert [step.sample for step in ruled] == [0, 1, 2]
+    assert [step.outcome for step in ruled] == ["wrong_answer", "passed", "passed"]
+    assert {step.technique for step in ruled if step.applied == "asked"} == {"openmp/a"}
+    assert not [key for key in toy.asked if key.path == ("openmp/a",)]
+    assert [key for key in toy.asked if key.path == ("openmp/b",)]
+    assert max(step.speedup or 0 for step in ruled) > 1.6
+
+
+def test_without_them_the_model_is_asked() -> None:
+    text = TWICE.format(name="a", by="4, 3")
+    for settings in (McgsSettings(free=False, transforms=False), ReGraphTSettings()):
+        toy, records = run(settings, {"openmp/a": (text,)})
+        assert not [s for record in records for s in record.steps if BY_RULE in s.mended]
+        assert [key for key in toy.asked if key.path == ("openmp/a",)]
+
+
+def test_a_transform_that_cannot_be_read_stops_nothing() -> None:
+    toy, records = run(McgsSettings(free=False), {"openmp/a": ("no transform",)})
+    assert records
+    assert [key for key in toy.asked if key.path == ("openmp/a",)]
+
+
+def test_what_two_techniques_make_alike_is_judged_once() -> None:
+    both = {f"openmp/{name}": (TWICE.format(name=name, by="4"),) for name in ("a", "b")}
+    toy, records = run(McgsSettings(free=False), both)
+    ruled = [s for record in records for s in record.steps if BY_RULE in s.mended]
+    assert len(ruled) == len([code for code in toy.evaluated if "*= 4;" in code]) == 1

@@ -1,0 +1,102 @@
+"""Transforms of the corpus on kernels: what they make, and where they stay silent."""
+
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.search.transform.transform import results
+from regraph_kg.search.transform.words import always, jammed, matches, slipped, varying
+
+FOLDER = Path(__file__).parents[2] / "corpus" / "transforms" / "cuda"
+ROWS = """
+__global__ void rows(const float* x, float* y, int n, int m) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        const float* row = x + i * m;
+        float sum = 1.0f;
+        for (int j = 0; j < m; ++j) sum += row[j];
+        y[i] = sum;
+    }
+}
+void call(const float* x, float* y, int n, int m) { rows<<<(n + 127) / 128, 128>>>(x, y, n, m); }
+"""
+TASKS = """
+__global__ void far(const float* p, const float* q, float* y, int n, int m) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float best = 1e30f;
+    for (int j = 0; j < m; ++j) best = fminf(best, fabsf(p[i] - q[j]));
+    y[i] = best;
+}
+void call(const float* p, const float* q, float* y, int n, int m) {
+    far<<<(n + 255) / 256, 256>>>(p, q, y, n, m);
+}
+"""
+
+
+def made(name: str, code: str) -> list[str]:
+    transform = (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
+    return [result.code for result in results(code, (transform,))]
+
+
+def test_lanes_share_a_sum_whose_first_value_counts_once() -> None:
+    [warp] = made("warp-per-task.lanes", ROWS)
+    assert "if (lane > 0) sum = 0;" in warp
+    assert "for (int j = lane; j < m; j += 32)" in warp
+    assert "if (lane == 0) y[i] = sum;" in warp
+    assert "rows<<<((n + 127) / 128) * 32, 128>>>" in warp
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("sum += row[j]", "sum = 0.5f * sum + row[j]"),  # each iteration needs the one before
+        ("128>>>", "48>>>"),  # blocks are no whole warps
+        ("y[i] = sum;", "if (y[i]++ > 0) y[i] = sum;"),  # each lane would count
+        ("y[i] = sum;", "y[i] = sum; __syncthreads();"),
+        ("void call", "void* kernel() { return (void*)rows; }\nvoid call"),  # other launches
+        ("threadIdx.x;", "threadIdx.x + threadIdx.y;"),
+    ],
+)
+def test_no_lanes_share_what_is_no_task_of_one_thread(old: str, new: str) -> None:
+    assert old in ROWS
+    assert made("warp-per-task.lanes", ROWS.replace(old, new)) == []
+
+
+def test_elements_that_are_always_read_are_loaded_together() -> None:
+    [packs] = made("vectorized-loads.quads", ROWS)
+    assert "row_4 = *(const Pack<float, 4>*)&row[first + 4 * g];" in packs
+    assert "% alignof(Pack<float, 4>) == 0" in packs
+    # neighbours are other elements
+    beside = ROWS.replace("sum += row[j]", "sum += row[j] * row[j + 1]")
+    assert made("vectorized-loads.quads", beside) == []
+    # what stands under a condition may lie outside of the array
+    unsure = ROWS.replace("sum += row[j]", "sum += j < n ? row[j] : 0")
+    assert made("vectorized-loads.quads", unsure) == []
+
+
+def test_tasks_go_together_unless_one_may_not_be_done_twice() -> None:
+    assert "best_i3 = fminf(best_i3" in made("register-tiling.tasks-together", TASKS)[0]
+    assert made("register-tiling.tasks-together", TASKS.replace("y[i] =", "y[i] +=")) == []
+
+
+def test_all_threads_reach_the_barriers_of_a_tile() -> None:
+    [tiled] = made("shared-memory-tiling.read-by-all", TASKS)
+    assert "return" not in tiled.partition("__global__")[2].partition("void call")[0]
+    assert "if (here) {" in tiled
+    uneven = TASKS.replace("j < m", "j < m - i")
+    assert made("shared-memory-tiling.read-by-all", uneven) == []
+
+
+def test_words_of_places_and_parts() -> None:
+    code = "if (a[i]) { x = 1; } y = b[i] ? c[i] : d[i]; z = e[i] && f[i];"
+    assert [name for name in "abcdef" if f"{name}[i]" in always(code)] == ["a", "b", "e"]
+    assert {"x": "x", "e": "2 * i"} in matches("x[n + 2 * i]", "$x[$e + $c]", c="n")
+    assert slipped("x[i] = 1; y = z++;") == ["z"]
+    parts = "int a = t; int b = n; if (a > 0) { int c = b; x[c] = a; }"
+    assert varying(parts, ["t"]) == ["a", "c", "t"]
+    both = jammed(
+        "int a = t; for (int k = 0; k < n; ++k) { x[a] = k; }", 2, ["a", "t"], "t", "t$part"
+    )
+    assert both.count("for (") == 1
+    assert "x[a_t1] = k;" in both
