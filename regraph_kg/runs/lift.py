@@ -18,7 +18,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.prompt import DecisionKey, Prompt
-from regraph_kg.models.target import Target
+from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.models.technique import by_id, resolve
 from regraph_kg.models.transform import Replay, StoredTransform
 from regraph_kg.runs.progress import Story, WorkDone
@@ -137,6 +137,7 @@ def _tried(
     if transform.technique != technique:
         raise BadInput(f"transform: it is one of {transform.technique}, not of {technique}")
     replays, wrong, silent = list[Replay](), list[str](), 0
+    target: Target = "cuda" if technique.startswith("cuda/") else "openmp"
     with open_judge(settings, "full") as judge:
         for number, step in enumerate(steps):
             yield WorkDone("replays", number, len(steps), f"{step.problem}: step of {technique}")
@@ -144,8 +145,13 @@ def _tried(
             if made is None:
                 silent += 1
                 continue
-            target: Target = "cuda" if technique.startswith("cuda/") else "openmp"
-            problem = declared_problem(settings, step.problem)
+            try:
+                problem = declared_problem(settings, step.problem)
+            except BadInput as error:  # its problem is not here
+                yield WorkDone("replays", line=f"left out: {error}")
+                continue
+            if not TARGETS[target].on_gpu:
+                problem = problem.model_copy(update={"metric": "call"})
             report = judge.evaluate(Candidate(target, made, step.before), problem)
             replays.append(_replay(judge, problem, step, report))
             if not report.outcome.is_right:

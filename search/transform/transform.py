@@ -421,9 +421,10 @@ def carried_out(transform: Transform, code: str) -> Iterator[tuple[int, str]]:
 
 
 def _fits(transform: Transform, code: "_Code", place: _Place) -> bool:
+    _WORDS.left = MOST_WORK
     try:
         _changed(transform, code, [place], next(transform.choices()))
-    except (NoFitError, TemplateError, PatternError, TypeError):
+    except _UNFIT:
         return False
     return True
 
