@@ -71,7 +71,7 @@ class Trial:
 def lift_text(settings: Settings, technique: str, text: str, author: str) -> Story[Trial]:
     """Try a transform that somebody wrote, and keep it. `BadInput` for one that cannot be read."""
     with closing(open_store(settings)) as store:
-        name = _technique(store, technique)
+        name = resolve(technique, by_id(store.techniques()), None)
         steps = _recorded(store, name)
         trial = yield from _tried(settings, name, steps, text, author)
         store.add_transforms([trial.transform])
@@ -83,8 +83,8 @@ def lift_by_model(settings: Settings, technique: str, model: LanguageModel) -> S
 
     `AnswersPending` where the answer is to come by file; `BadInput` if no answer can be read.
     """
-    with closing(open_store(settings)) as store:
-        name = _technique(store, technique)
+    with closing(model), closing(open_store(settings)) as store:
+        name = resolve(technique, by_id(store.techniques()), None)
         steps = _recorded(store, name)
         trial, said = None, ""
         for attempt in range(MOST_ROUNDS):
@@ -105,10 +105,6 @@ def lift_by_model(settings: Settings, technique: str, model: LanguageModel) -> S
     if trial is None:
         raise BadInput(f"lift: none of {MOST_ROUNDS} answers of {model.name} is a transform")
     return trial
-
-
-def _technique(store: "GraphStore", name: str) -> str:
-    return resolve(name, by_id(store.techniques()), None)
 
 
 def _recorded(store: "GraphStore", technique: str) -> list[RecordedStep]:

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
-from regraph_kg.cpp.syntax import text, tree_of, walk
+from regraph_kg.cpp.syntax import statements, text, tree_of, walk
 from regraph_kg.cpp.tokens import normalized
 
 _ONE = re.compile(r"\$[A-Za-z_]\w*")
@@ -97,7 +97,7 @@ class Pattern:
                 continue
             if code is written:
                 return cls(top, whole=True)
-            body = units(top[0].child_by_field_name("body"))
+            body = statements(top[0].child_by_field_name("body"))
             alone = body[0].named_children if code.endswith("); }") else []
             if alone or body:
                 return cls([_bare(alone[0])] if alone else body, whole=False)
@@ -114,7 +114,7 @@ class Pattern:
                         yield Part((node,)), bound
                         break
             elif node.type == "compound_statement":
-                yield from self._in_block(units(node))
+                yield from self._in_block(statements(node))
             elif is_lone(node):
                 yield from self._in_block([node])
 
@@ -167,7 +167,7 @@ class Pattern:
         blocks = [node.type == "compound_statement" for node in (pattern, code)]
         if any(blocks):
             if all(blocks) or _is_statement(code if blocks[0] else pattern):
-                yield from self._all(units(pattern), units(code), bound)
+                yield from self._all(statements(pattern), statements(code), bound)
         elif pattern.type == code.type == "for_statement":
             yield from self._loop(pattern, code, bound)
         elif pattern.type == code.type or (_step(pattern) and _step(code)):
@@ -214,7 +214,7 @@ class Pattern:
                     states = [more for state in states for more in self._in_head(mine, its, state)]
         bodies = [node.child_by_field_name("body") for node in (pattern, code)]
         for state in states:
-            yield from self._all(units(bodies[0]), units(bodies[1]), state)
+            yield from self._all(statements(bodies[0]), statements(bodies[1]), state)
 
     def _in_head(self, pattern: Node, code: Node, bound: Bound) -> Iterator[Bound]:
         """A part of a loop's head; `i <= n` is `i < n + 1`."""
@@ -226,15 +226,6 @@ class Pattern:
         for inner in self._node(left[0], right[0], bound):
             held = _held(inner, text(left[2])[1:], Part((), f"({text(right[2])}) + 1"))
             yield from [held] if held is not None else []
-
-
-def units(block: Node | None) -> list[Node]:
-    """The statements of a block, or a lone statement."""
-    if block is None:
-        return []
-    if block.type != "compound_statement":
-        return [block]
-    return [node for node in block.named_children if node.type not in ("comment", "preproc_call")]
 
 
 def _head(loop: Node) -> list[Node | None]:

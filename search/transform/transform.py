@@ -56,7 +56,6 @@ _UNFIT = (  # a stranger's template raises anything
 )
 _OPENS, _CLOSES = re.compile(r"[{(\[]"), re.compile(r"[})\]]")
 _QUOTED = re.compile(r"//.*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")
-_FUNCTIONS = ("function_definition", "template_declaration", "linkage_specification")
 
 
 class Rewrite(Frozen):
@@ -66,10 +65,14 @@ class Rewrite(Frozen):
     becomes: str
     where: tuple[str, ...] = ()
 
+    def patterns(self) -> list[Pattern]:
+        """Its patterns; PatternError for one that is no C++."""
+        return list(map(Pattern.of, [self.match] if isinstance(self.match, str) else self.match))
+
     def places(self, root: Node) -> Iterator[tuple[Part, Bound]]:
         """The places below a node that match."""
-        for pattern in [self.match] if isinstance(self.match, str) else self.match:
-            yield from Pattern.of(pattern).places(root)
+        for pattern in self.patterns():
+            yield from pattern.places(root)
 
 
 class Inside(Rewrite):
@@ -97,8 +100,7 @@ class Transform(Rewrite):
         try:
             transform = cls.model_validate(tomllib.loads(written))
             for rewrite in (transform, *transform.also, *transform.inside):
-                for pattern in [rewrite.match] if isinstance(rewrite.match, str) else rewrite.match:
-                    Pattern.of(pattern)
+                rewrite.patterns()
                 _WORDS.template(rewrite.becomes)
                 for condition in rewrite.where:
                     _WORDS.condition(condition)
@@ -230,7 +232,7 @@ class Piece(str):
     @property
     def type(self) -> str:
         """The type of the variable, or of the array's elements, without qualifiers."""
-        return _type(self._declared)
+        return _type(self._find(self))
 
     @property
     def reads(self) -> int:
@@ -239,12 +241,6 @@ class Piece(str):
         return sum(
             one.array == self and one.mode != "write" for two in loops for one in two.accesses
         )
-
-    @property
-    def is_array(self) -> bool:
-        """Whether this name is a pointer or an array."""
-        declared = self._declared
-        return declared is not None and (declared.pointer or declared.array)
 
     @property
     def block(self) -> int:
@@ -308,15 +304,6 @@ class Piece(str):
 
     def _find(self, name: str) -> Declared | None:
         return self._code.events.find(name, self._node) if self._node is not None else None
-
-    @property
-    def is_parameter(self) -> bool:
-        """Whether this name is a parameter of its function."""
-        return self._declared is not None and self._declared.parameter
-
-    @property
-    def _declared(self) -> Declared | None:
-        return self._find(self)
 
 
 def _is_row(grid: str) -> bool:
@@ -455,9 +442,7 @@ def _transform(written: str) -> Transform | None:
         return None
 
 
-@lru_cache(maxsize=8)
-def _read(code: str) -> "_Code":
-    return _Code(code)
+_read = lru_cache(maxsize=8)(_Code)
 
 
 def _until_too_long(places: Iterator[tuple[Part, Bound]]) -> Iterator[tuple[Part, Bound]]:

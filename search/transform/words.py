@@ -75,17 +75,16 @@ class Words(ImmutableSandboxedEnvironment):
         words: dict[str, Callable[..., Any]] = {word.__name__: word for word in own}
         more = (variables, indexed, called_with, known_after, parts, matches, suffixed, always)
         words |= {
-            word.__name__: word for word in (*more, varying, jammed, slipped, literals, separated)
+            word.__name__: word
+            for word in (*more, varying, jammed, slipped, literals, separated, join, replace)
         }
-        words["format"] = lambda text, number: text.replace("%d", str(number))
-        words |= {"rewritten": self.rewritten, "bounded": str, "join": join, "replace": replace}
-        words |= {"split": str.split}
+        words |= {"format": lambda text, number: replace(text, "%d", str(number)), "small": small}
+        words |= {"rewritten": self.rewritten, "bounded": str, "split": str.split}
         jinja = ("list", "length", "first", "last", "select", "reject", "selectattr", "rejectattr")
         kept = {name: self.filters[name] for name in (*jinja, "map", "unique", "int")}
         self.filters = kept | {name: self._bounded(word) for name, word in words.items()}
-        self.globals = {"plus": plus, "times": times, "no_fit": no_fit, "each": self.each}
-        self.globals["leave"] = leave
-        self.globals["range"] = self.range
+        self.globals = {"no_fit": no_fit, "leave": leave, "each": self.each, "range": self.range}
+        self.globals |= {"plus": self._bounded(plus), "times": self._bounded(times)}
         self.tests |= {"uses": self._bounded(uses), "has": self._bounded(has)}
         self.left = MOST_WORK
 
@@ -119,8 +118,10 @@ class Words(ImmutableSandboxedEnvironment):
             yield item
 
     def range(self, *bounds: int) -> range:
-        """Numbers of a loop."""
-        return range(*map(int, bounds))
+        """Numbers of a loop; they may become a list, so that they are work, too."""
+        numbers = range(*map(int, bounds))
+        self.spend(len(numbers))
+        return numbers
 
     def is_safe_callable(self, obj: Any) -> bool:
         """Only words of this package are called."""
@@ -182,8 +183,34 @@ class _Bounded(NodeTransformer):
         node.filter = node.filter or nodes.Filter(None, "bounded", [], [], None, None)
         return node
 
+    def _small(self, node: nodes.List | nodes.Tuple | nodes.Dict) -> nodes.Expr:
+        self.generic_visit(node)
+        return nodes.Filter(node, "small", [], [], None, None)
+
+    visit_List = visit_Dict = _small
+
+    def visit_Tuple(self, node: nodes.Tuple) -> nodes.Expr:
+        return self._small(node) if node.ctx == "load" else node
+
     def visit_Macro(self, node: nodes.Macro) -> nodes.Macro:
         raise PatternError(f"a template has no macros: {node.name}")
+
+
+def small(items: Iterable[object]) -> object:
+    """A list that is small with all lists in it: one put twice into another again and again grows.
+
+    Its texts together may be as long as one.
+    """
+    room, waiting = LONGEST, [items]
+    while waiting:
+        listed = waiting.pop()
+        for item in listed.values() if isinstance(listed, dict) else listed:
+            room -= len(item) if isinstance(item, str) else _WORK
+            if room < 0:
+                raise NoFitError("its template writes too much")
+            if isinstance(item, list | tuple | dict):
+                waiting.append(item)
+    return items
 
 
 def join(items: Iterable[object], between: str = "") -> str:
