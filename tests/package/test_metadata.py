@@ -1,5 +1,6 @@
 """What a package index shows, and what developers' versions are pinned to."""
 
+import pkgutil
 import re
 import tomllib
 from pathlib import Path
@@ -8,8 +9,11 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+import regraph_kg
+
 ROOT = Path(__file__).parents[2]
-PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT, SETUPTOOLS = PYPROJECT["project"], PYPROJECT["tool"]["setuptools"]
 HOSTS = {"https://pypi.org", "https://files.pythonhosted.org"}
 
 
@@ -33,3 +37,8 @@ def test_the_lock_is_of_these_requirements() -> None:
         wanted += extra
     for one in map(Requirement, wanted):
         assert one.specifier.contains(locked[canonicalize_name(one.name)], prereleases=True), one
+
+
+def test_every_package_of_the_tree_is_in_the_wheel() -> None:
+    walked = pkgutil.walk_packages(regraph_kg.__path__, "regraph_kg.")
+    assert {one.name for one in walked if one.ispkg} - {*SETUPTOOLS["packages"]} == set()
