@@ -48,7 +48,8 @@ def bench(  # noqa: PLR0913 (a command's options)
         list[str] | None,
         option(
             "A method to compare; after a slash the graph it is shown: shuffled-statistics,"
-            " none; after + a setting of its prompts, or `full`. May be repeated.",
+            " shuffled-transforms, none; after + a setting of its method or prompts, or model=none."
+            " May be repeated.",
             metavar="METHOD[/GRAPH][+NAME=VALUE]",
             show_default=", ".join(bench_arms.USUAL),
         ),

@@ -1,13 +1,15 @@
-"""Arms of a comparison: a method, its graph, and changes of its prompts."""
+"""Arms of a comparison: a method, its graph, and a change of its prompts, settings or model."""
 
 from dataclasses import dataclass
 from typing import Self, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from regraph_kg.errors import BadInput
-from regraph_kg.models.method import Prompting
+from regraph_kg.models.method import MethodSettings, Prompting
+from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.run import GraphShown
+from regraph_kg.runs.choice import usual_settings
 from regraph_kg.search.methods import METHODS, kind_of
 
 USUAL = ("mcgs", "standard")
@@ -20,7 +22,7 @@ class Arm:
 
     method: str
     graph: GraphShown = "whole"
-    but: str = ""  # the change of its prompts: NAME=VALUE of a setting
+    but: str = ""  # NAME=VALUE of a setting of its prompts or method, or model=none
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -36,11 +38,17 @@ class Arm:
         if slash and not kind_of(method).walks:
             raise BadInput(f"arm {text!r}: {method} reads no graph; leave out /{graph}")
         parsed = cls(method, graph, but)
+        fields = [*Prompting.model_fields, *type(usual_settings(method)).model_fields]
+        fields.remove("method")
         try:
             parsed.prompting(Prompting())
+            parsed.settings()
+            known = but in ("", "model=none") or parsed._name in fields
         except ValidationError:
-            names = ", ".join(f"{field}=.." for field in Prompting.model_fields)
-            raise BadInput(f"arm {text!r}: after + comes one of {names}") from None
+            known = False
+        if not known:
+            names = ", ".join(f"{field}=.." for field in fields)
+            raise BadInput(f"arm {text!r}: after + comes one of model=none, {names}")
         return parsed
 
     @property
@@ -50,10 +58,23 @@ class Arm:
 
     def prompting(self, usual: Prompting) -> Prompting:
         """The arm's prompts; `usual`: those of arms without a change."""
-        if not self.but:
-            return usual
-        name, _, value = self.but.partition("=")
-        return Prompting.model_validate(usual.model_dump() | {name: value})
+        return Prompting.model_validate(usual.model_dump() | self._change_of(Prompting))
+
+    def settings(self) -> MethodSettings:
+        """The method's, with the arm's change."""
+        usual = usual_settings(self.method)
+        return type(usual).model_validate(usual.model_dump() | self._change_of(type(usual)))
+
+    def model(self, usual: ModelSpec) -> ModelSpec:
+        """The model that the arm asks; `usual`: that of the bench."""
+        return ModelSpec.parse("none") if self.but == "model=none" else usual
+
+    @property
+    def _name(self) -> str:
+        return self.but.partition("=")[0]
+
+    def _change_of(self, kind: type[BaseModel]) -> dict[str, str]:
+        return {self._name: self.but.partition("=")[2]} if self._name in kind.model_fields else {}
 
     def __str__(self) -> str:
         name = self.method if self.graph == "whole" else f"{self.method}/{self.graph}"

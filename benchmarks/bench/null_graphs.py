@@ -1,13 +1,14 @@
 """The graph as a search is shown it: whole, or with a part of what it knows taken away.
 
 A method that gains as much with a part taken away does not gain by that part. "none" lets every
-technique follow every other one, in an order drawn at random.
-"shuffled-statistics" permutes what is known of the edges. Each is made of the techniques that a
-walk over the whole graph could reach, 32 successors of each at most.
+technique follow every other one, in an order drawn at random. "shuffled-statistics" permutes what
+is known of the edges, "shuffled-transforms" which technique carries out what: the same rewrites
+are there, under other techniques' names. The first two are made of the techniques that a walk over
+the whole graph could reach, 32 successors of each at most.
 """
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -22,6 +23,8 @@ def shown(world: World, graph: GraphShown, start: str, lot: str) -> World:
     if graph == "whole":
         return world
     rng = random.Random(f"{lot} {start}")
+    if graph == "shuffled-transforms":
+        return replace(world, transforms=cache(lambda: _redealt(world.transforms(), rng)))
     if graph == "shuffled-statistics":
         dealt = cache(lambda: _dealt(_reachable(world.neighbours, start), rng))
         return replace(
@@ -66,6 +69,17 @@ def _reachable(neighbours: Callable[[str], Neighbourhood], start: str) -> _Graph
 def _all(graph: _Graph) -> Iterator[Successor]:
     for successors in graph.values():
         yield from successors
+
+
+def _redealt(
+    transforms: Mapping[str, tuple[str, ...]], rng: random.Random
+) -> dict[str, tuple[str, ...]]:
+    """The same transforms, each technique with those of another one (none keeps its own)."""
+    names = sorted(transforms)
+    order = rng.sample(names, len(names))  # one cycle through all, so nobody is its own successor
+    return {
+        name: transforms[after] for name, after in zip(order, [*order[1:], *order[:1]], strict=True)
+    }
 
 
 def _nothing(technique: Technique) -> Successor:

@@ -26,7 +26,6 @@ from regraph_kg.models.run import RunSummary, SearchChoice, StepRecord, Task
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
 from regraph_kg.private import make_folder
-from regraph_kg.runs.choice import usual_settings
 from regraph_kg.runs.search import LiveRun, begin
 from regraph_kg.search.run import started_from
 from regraph_kg.search.run_record import RunRecord
@@ -157,7 +156,8 @@ class RunningBench:
             self._order.choice,
             problem=job.address,
             target=job.target,
-            settings=usual_settings(job.arm.method),
+            settings=job.arm.settings(),
+            model=job.arm.model(self._order.choice.model),
             graph=job.arm.graph,
             prompting=job.arm.prompting(self._order.choice.prompting),
             seed=job.seed,

@@ -37,7 +37,8 @@ class SharedParts:
         problem = good_problem(settings, choice.problem)
         with ExitStack() as stack:
             model = self.model
-            if model is None:  # recorded answers are those of one problem
+            # recorded answers are those of one problem; an arm without a model has none
+            if model is None or choice.model.kind == "none":
                 model = language_model(settings, choice.model, problem.name, choice.target)
                 stack.callback(model.close)
             opened = reading(settings, choice, problem, (self.judge, self.judges), model)

@@ -48,7 +48,7 @@ class Task:
         return (self.entry,) if self.port is None else (self.port.function, self.entry)
 
 
-GraphShown = Literal["whole", "shuffled-statistics", "none"]
+GraphShown = Literal["whole", "shuffled-statistics", "shuffled-transforms", "none"]
 """The graph that a search sees; all but "whole" are controls (benchmarks/bench/null_graphs.py)."""
 FinalGrade = Literal["full", "screening"]
 """The final measurement: in fresh workers, or as in the search (quick, less certain)."""

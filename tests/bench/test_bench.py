@@ -66,6 +66,15 @@ def test_an_arm_has_a_graph_and_prompts_of_its_own(two: Lab) -> None:
     }
 
 
+def test_an_arm_may_change_its_method_or_do_without_a_model(two: Lab) -> None:
+    arms = ("mcgs+transforms=no", "mcgs+model=none")
+    assert bench(two, "scale", arms=[w for arm in arms for w in ("--arm", arm)]).code == 0
+    headers = {run.arm: read_header(two.folder / "bench" / run.trace) for run in found(two).runs}
+    assert not headers["mcgs+transforms=no"].settings.model_dump()["transforms"]
+    assert headers["mcgs+model=none"].model == "none"
+    assert headers["mcgs+model=none"].settings.model_dump()["transforms"]
+
+
 def test_the_same_command_runs_nothing_twice(two: Lab) -> None:
     first = bench(two)
     before = found(two)
@@ -172,7 +181,7 @@ def test_a_folder_stands_for_the_problems_in_it(two: Lab) -> None:
         (("--arm", "standard/none"), "standard reads no graph"),
         (("--arm", "best"), "arm 'best': methods are"),
         (("--arm", "mcgs/half"), "after the slash comes one of"),
-        (("--arm", "mcgs+prefil=no"), "after + comes one of prefill=.."),
+        (("--arm", "mcgs+prefil=no"), "after + comes one of model=none, prefill=.."),
         (("--arm", "mcgs+best"), "after + comes one of"),
         (("--arm", "mcgs+prefill=perhaps"), "after + comes one of"),
         (("--model", "batch:answers"), "a bench does not wait for answers by file"),

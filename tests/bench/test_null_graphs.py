@@ -90,3 +90,11 @@ def test_what_is_known_of_techniques_is_taken_away_as_what_is_known_of_edges() -
     assert [one.technique for one in dealt] == [one.technique for one in pooled]
     assert sorted(map(known, dealt)) == sorted(map(known, pooled))
     assert dealt != pooled
+
+
+def test_shuffled_transforms_are_the_same_ones_under_other_techniques() -> None:
+    own = {f"openmp/{name}": (f"rewrites {name}",) for name in NAMES}
+    world = replace(toy(), transforms=lambda: own)
+    dealt = shown(world, "shuffled-transforms", START, "0").transforms()
+    assert sorted(dealt.values()) == sorted(own.values())
+    assert not any(dealt[name] == own[name] for name in own)
