@@ -7,8 +7,9 @@
 #   bash benchmarks/small_model.sh MODEL.gguf NAME SUITE-TARGET ARM,ARM.. [PAREVAL]
 #
 # SUITE-TARGET is shipped-cuda, shipped-openmp, held-out-cuda (benchmarks/held_out/, without transfers),
-# held-out-openmp or pareval-openmp; leave out of the graph what computes the same. CALLS are those of a
-# search (24, or 5 of ParEval). A bench goes on from docs/results/KEPT.json (another name where the product
+# unseen-cuda (benchmarks/unseen/, likewise), held-out-openmp, unseen-openmp or pareval-openmp; ONLY names some
+# problems of a folder; leave out of the graph what computes the same. CALLS are those of a search (24, or 5
+# of ParEval), FINAL the grade of its last measurement. A bench goes on from docs/results/KEPT.json (another name where the product
 # is another one: else old searches count as done) and ends after MINUTES (all of it, if not set). Needs
 # regraph, torch, gguf and tokenizers on PATH.
 set -euo pipefail
@@ -29,12 +30,15 @@ if ! pgrep -f "$server $weights" > /dev/null; then
     "$weights" "$name" --port "$port" --slots 48 > "$log" 2>&1 < /dev/null &
 fi
 
-cores=${CORES:-4-15} gpu=${GPU:-1} options=(--target "${bench##*-}" --budget "${CALLS:-24}")
+cores=${CORES:-4-15} gpu=${GPU:-1} options=(--target "${bench##*-}" --budget "${CALLS:-24}" --final "${FINAL:-full}")
 case $bench in
-  held-out-*)
-    problems=$into/held-out
-    rm -rf "$problems" && cp -r "$folder/held_out" "$problems"
-    test "$bench" = held-out-openmp || sed -i 's/metric = "call"/metric = "device"/' "$problems"/*/problem.toml
+  held-out-* | unseen-*)
+    suite=${bench%-*} problems=$into/problems
+    rm -rf "$problems" && mkdir "$problems"
+    for one in ${ONLY:-$(ls "$folder/${suite/-/_}")}; do
+      test ! -d "$folder/${suite/-/_}/$one" || cp -r "$folder/${suite/-/_}/$one" "$problems"
+    done
+    test "${bench##*-}" = openmp || sed -i 's/metric = "call"/metric = "device"/' "$problems"/*/problem.toml
     options+=("$problems") ;;&
   *-openmp) cores=${CORES:-16-31} gpu='' ;;&
   pareval-openmp) options=(--suite pareval --checkout "$checkout" --budget "${CALLS:-5}") ;;
