@@ -5,11 +5,11 @@ method.md 3.2, gains natural logarithms. Not here: the choice of a step (methods
 """
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from regraph_kg.models.graph import EFFECT_SCALE, Successor
+from regraph_kg.models.graph import EFFECT_SCALE, Successor, Tries
 
 SHRUNK = 7.0  # tries as which a wider mean weighs against a nearer one
 UNKNOWN_GAIN = 0.1  # log gain of a step of which nothing is known
@@ -21,6 +21,8 @@ SURPRISE_WEIGHT = 5.0
 SPREAD = 0.8  # sigma0: standard deviation of a log gain around what was believed
 # Large gains are known less well: this share of a gain is added to its spread.
 RELATIVE_SPREAD = 0.3
+RULED_PASSES = 0.8  # how often what a transform makes is right, before it was replayed
+REPLAYED = 2.0  # replays as which what steps tell weighs: the same change is carried out again
 OWN_SPREAD = 0.1  # share of the variance that stays for a well-known edge: codes differ
 
 
@@ -47,6 +49,18 @@ class Foretold:
             (SHRUNK * self.chosen + tried) / (SHRUNK + tries),
         )
 
+    def by_transform(self, replays: Sequence[Tries]) -> "Foretold":
+        """The same step where a transform makes it, which has its own `replays`, from wide to near.
+
+        That it fires tells that it fits, the more surely the oftener it was right.
+        """
+        passes, gain, chosen = RULED_PASSES, self.gain, self.chosen
+        for one in replays:
+            passes = (REPLAYED * passes + one.right) / (REPLAYED + one.tried)
+            gain = (REPLAYED * gain + _log(one.sum_log2)) / (REPLAYED + one.right)
+            chosen = (REPLAYED * chosen + one.right) / (REPLAYED + one.tried)
+        return Foretold(passes, gain, chosen, sum(one.tried for one in replays[:1]))
+
 
 _Tally = tuple[float, float, float]  # tries, those that passed, the sum of their log gains
 _Figures = Mapping[str, tuple[_Tally, _Tally]]  # by technique: all, and those on codes of its kind
@@ -61,7 +75,9 @@ class Foretelling:
 
     def __init__(self, pooled: Iterable[Successor], followers: Iterable[Successor]) -> None:
         """`pooled`: all techniques after any other; `followers`: with figures of their edges."""
+        pooled, followers = tuple(pooled), tuple(followers)
         self._wide, self._near = _figures(pooled), _figures(followers)
+        self._known = {one.technique.id: one for one in (*pooled, *followers)}
         self._all, self._here = (
             (_sum(figures, 0), _sum(figures, 1)) for figures in (self._wide, self._near)
         )
@@ -72,11 +88,20 @@ class Foretelling:
         self._any = Foretold((1 + passed) / (2 + tried), any_step.gain, share)
         self._most = max((self._drawn(name).chosen for name in self._near), default=0.0)
 
-    def of(self, technique: str) -> Foretold:
-        """What is foretold of a step, whether it was seen to follow or not."""
-        told = self._drawn(technique)
+    def of(self, technique: str, *, ruled: bool = False) -> Foretold:
+        """What is foretold of a step, whether it was seen to follow or not.
+
+        `ruled`: a transform makes it; else the asked model does.
+        """
+        told, known = self._drawn(technique), self._known.get(technique)
         chosen = min(1.0, told.chosen / self._most) if self._most else 1.0
-        return replace(told, chosen=chosen, tried=self._near.get(technique, _NOTHING)[0][0])
+        told = replace(told, chosen=chosen, tried=self._near.get(technique, _NOTHING)[0][0])
+        if ruled:
+            return told.by_transform((known.ruled, known.ruled_alike) if known else ())
+        if known is not None and known.own.tried:
+            passes = SHRUNK * told.passes + known.own.right
+            return replace(told, passes=passes / (SHRUNK + known.own.tried))
+        return told
 
     def _drawn(self, technique: str) -> Foretold:
         told = self._any
@@ -94,15 +119,19 @@ def _figures(successors: Iterable[Successor]) -> _Figures:
     found = dict[str, tuple[_Tally, _Tally]]()
     for one in successors:
         here = ELSEWHERE if one.statistics == "other-devices" else 1.0
-        log2 = here * one.sum_log2_effect + ELSEWHERE * one.sum_log2_elsewhere
         every = (
             here * one.tried + ELSEWHERE * one.tried_elsewhere + one.declined,
             here * one.verified + ELSEWHERE * one.verified_elsewhere,
-            log2 / EFFECT_SCALE * math.log(2),
+            _log(here * one.sum_log2_effect + ELSEWHERE * one.sum_log2_elsewhere),
         )
-        gains = one.alike_sum_log2 / EFFECT_SCALE * math.log(2)
-        found[one.technique.id] = every, (one.alike_tried, one.alike_verified, gains)
+        alike = one.alike_tried, one.alike_verified, _log(one.alike_sum_log2)
+        found[one.technique.id] = every, alike
     return found
+
+
+def _log(sum_log2: float) -> float:
+    """A sum of log2 effects as one of natural logarithms."""
+    return sum_log2 / EFFECT_SCALE * math.log(2)
 
 
 def _sum(figures: _Figures, place: int) -> _Tally:
@@ -117,6 +146,7 @@ class BelievedEdge:
     source: str
     target: str
     foretold: Foretold
+    ruled: bool = False  # whether a transform makes the step
     sampled: int = 0  # samples of this run that passed or failed
     verified: int = 0
     total: float = 0.0  # sum of this run's gains
@@ -136,13 +166,16 @@ class Beliefs:
     # by the source and by the target of edges: how many gains, and how far they were from beliefs
     _learned: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     _surprise: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-    _sampled: int = 0
-    _right: int = 0  # samples of this run, and those that passed
+    # samples of this run, and those that passed: of transforms (True), and of the model
+    _sampled: Counter[bool] = field(default_factory=Counter)
+    _right: Counter[bool] = field(default_factory=Counter)
 
     def outlook(self, edge: BelievedEdge) -> Outlook:
         """p_e, m_e and s_e."""
         told = edge.foretold
-        rate = (RATE_WEIGHT / 2 + self._right) / (RATE_WEIGHT + self._sampled)
+        begun = told.passes if edge.ruled else 0.5
+        sampled, right = self._sampled[edge.ruled], self._right[edge.ruled]
+        rate = (RATE_WEIGHT * begun + right) / (RATE_WEIGHT + sampled)
         tried = min(TRIES, told.tried)
         passes = (2 * rate + tried * told.passes + edge.verified) / (2 + tried + edge.sampled)
         prior = told.gain
@@ -155,13 +188,13 @@ class Beliefs:
 
     def fail(self, edge: BelievedEdge) -> None:
         """A sample of it failed."""
-        self._sampled += 1
+        self._sampled[edge.ruled] += 1
         edge.sampled += 1
 
     def learn(self, edge: BelievedEdge, gain: float) -> None:
         """A sample of it passed with this gain."""
-        self._sampled += 1
-        self._right += 1
+        self._sampled[edge.ruled] += 1
+        self._right[edge.ruled] += 1
         deviation = gain - self.outlook(edge).gain
         for end in (f"{edge.source} ", edge.target):
             self._learned[end] += 1

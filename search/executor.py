@@ -7,7 +7,7 @@ import queue
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from regraph_kg.errors import AnswersPending
-from regraph_kg.models.prompt import BY_RULE, Reply
+from regraph_kg.models.prompt import Reply
 from regraph_kg.search.driver import Finished
 from regraph_kg.search.prompts.beginning import FENCE
 from regraph_kg.search.world import Effect, ModelRequest, Result, World
@@ -42,7 +42,7 @@ def result(world: World, effect: Effect) -> Result | None:
             if effect.prompt.ready:
                 ready = effect.prompt.ready
                 text = f"{FENCE}{ready}\n```"
-                return Reply(text=text, code=ready, mended=(BY_RULE,), finish="stop")
+                return Reply(text=text, code=ready, finish="stop")
             return world.complete(effect.prompt)
         return world.evaluate(effect.candidate, effect.incumbent_seconds)
     except AnswersPending:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from regraph_kg.models.evaluation import Candidate, EvalReport
-from regraph_kg.models.prompt import BY_RULE
 from regraph_kg.models.run import (
     CommonFailure,
     RunHeader,
@@ -110,7 +109,7 @@ def summarise(
         failure=commonest_failure(records),
         applied=dict(Counter(step.applied for step in steps if step.speedup is not None)),
         relabelled=sum(step.did is not None for step in steps),
-        by_rule=sum(BY_RULE in step.mended for step in steps),
+        by_rule=sum(bool(step.transform) for step in steps),
         best_path=answer.path,
         best_code=answer.code,
         speedup=(answer.report and answer.report.speedup) or 1.0,

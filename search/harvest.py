@@ -208,6 +208,7 @@ def _step(tree: _Tree, place: StepPath, *, measured: bool) -> Step:
         # what was said beside the code speaks of what was asked for
         reasoning="" if step.did else tree.reasonings.get(code_hash(code), ""),
         code=code,
+        transform=step.transform,
         measurements=() if measurement is None else (measurement,),
     )
 
@@ -257,6 +258,7 @@ def _failures(tree: _Tree, places: Sequence[StepPath]) -> Iterator[FailedStep]:
                 code_hash=tree.name_failure(step),
                 code=step.code or "",
                 device=tree.run.header.device,
+                transform=step.transform,
             )
 
 

@@ -9,20 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from regraph_kg.cpp.tokens import normalized
-from regraph_kg.models.prompt import BY_RULE, Reply
+from regraph_kg.models.prompt import Reply
 from regraph_kg.search.prompts.fences import blocks, loosened
 
 LONGEST_CODE = 60_000  # characters; what is longer is no answer but a model that runs on
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})", re.MULTILINE)
 _BEHIND_CODE = re.compile(r"^(.*[^\s`])(`{3,})[ \t]*$", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class MendedCode:
-    """Code that can be judged, and notes of what was mended in its form: usually none."""
-
-    code: str
-    done: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +69,6 @@ def _closed_blocks(text: str) -> list[str]:
     return blocks(f"{text}\n{end}")
 
 
-def read_code(reply: Reply, entries: Sequence[str], current: str = "") -> MendedCode | ParseFailure:
+def read_code(reply: Reply, entries: Sequence[str], current: str = "") -> str | ParseFailure:
     """The code of an answer to a search's prompt, which showed `current`."""
-    if BY_RULE in reply.mended:
-        return MendedCode(reply.code, reply.mended)
-    code = parse(reply, *entries, current=current)
-    return code if isinstance(code, ParseFailure) else MendedCode(code)
+    return reply.code or parse(reply, *entries, current=current)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from regraph_kg.errors import StoreError
 from regraph_kg.models.graph import Neighbourhood, Successor
 from regraph_kg.models.target import Target
+from regraph_kg.models.transform import texts
 
 if TYPE_CHECKING:
     from regraph_kg.backends.store import GraphStore
@@ -24,10 +25,15 @@ class GraphReader:
         device: str,
         excluded: str | None,
         kind: str = "",
+        model: str = "",
     ) -> None:
-        """`open_store` is called at the first question; codes of `kind` are like its own."""
+        """`open_store` is called at the first question; codes of `kind` are like its own.
+
+        `model` is who is asked for steps.
+        """
         self._open = open_store
-        self._seen: dict[str, Any] = {"device": device, "kind": kind, "exclude_problem": excluded}
+        self._seen: dict[str, Any] = {"device": device, "kind": kind, "model": model}
+        self._seen["exclude_problem"] = excluded
         self._store: GraphStore | None = None
 
     def neighbours(self, technique: str) -> Neighbourhood:
@@ -40,11 +46,7 @@ class GraphReader:
 
     def transforms(self, target: Target) -> dict[str, tuple[str, ...]]:
         """The texts of the accepted transforms of a target, by technique."""
-        found: dict[str, tuple[str, ...]] = {}
-        for one in self._ask(lambda store: store.transforms(target)):
-            if one.accepted:
-                found[one.technique] = (*found.get(one.technique, ()), one.text)
-        return found
+        return texts(self._ask(lambda store: store.transforms(target)))
 
     def close(self) -> None:
         """Let the store go; idempotent."""

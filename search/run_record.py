@@ -30,7 +30,7 @@ from regraph_kg.search.final_answer import Answer, Final, better, finalists, sum
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import read_settings
 
-SCHEMA = 7  # `RunHeader.schema_version`
+SCHEMA = 8  # `RunHeader.schema_version`
 # What a header holds of a choice as it is.
 OF_CHOICE = ("settings", "prompting", "limits", "parallel", "final", "seed", "graph")
 VALUES: dict[str, TypeAdapter[Any]] = {

@@ -17,7 +17,8 @@ from regraph_kg.models.technique import Technique
 from regraph_kg.search.fit.applied import deed
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.render import render
-from regraph_kg.search.read_answer import MendedCode, ParseFailure, read_code
+from regraph_kg.search.read_answer import ParseFailure, read_code
+from regraph_kg.search.transform.transform import Result
 from regraph_kg.search.world import Effects, asked, judged
 
 CURRENT = "your code is the current code, unchanged; change it"
@@ -41,7 +42,7 @@ class Request:
     others: tuple[Technique, ...] = ()
     free: str = ""
     part: bool = False  # whether `technique` is asked for in part: the first of its smaller steps
-    ready: str = ""  # the code after the step, where a transform made it: no model is asked
+    made: Result | None = None  # what a transform made of the code: no model is asked
 
     @property
     def step(self) -> str:
@@ -67,7 +68,6 @@ class SampleVerdict:
     code: str | None
     speedup: float | None
     diagnosis: str
-    mended: tuple[str, ...] = ()  # mends of the answer's form
 
     @property
     def failed(self) -> bool:
@@ -113,8 +113,8 @@ class Proposer:
             prefill=self._prompting.prefill,
             seed=int.from_bytes(hashed.digest()[:4]) >> 1,
         )
-        if request.ready:
-            prompt = prompt.model_copy(update={"ready": request.ready})
+        if request.made:
+            prompt = prompt.model_copy(update={"ready": request.made.code})
         # counted while it is under way: others must not spend the same call
         self._ledger.under_way += 1
         try:
@@ -168,19 +168,19 @@ class Verdicts:
         self._ledger.read(not isinstance(answer, ParseFailure))
         if isinstance(answer, ParseFailure):
             return SampleVerdict(Outcome.PARSE_FAILED, None, None, answer.reason), Cost()
-        if why_same := self._unchanged(answer.code, current):
-            return SampleVerdict(Outcome.UNCHANGED, None, None, why_same, answer.done), Cost()
+        if why_same := self._unchanged(answer, current):
+            return SampleVerdict(Outcome.UNCHANGED, None, None, why_same), Cost()
         return (yield from self._judged(answer, current))
 
-    def _judged(self, answer: MendedCode, current: str) -> Effects[tuple[SampleVerdict, Cost]]:
-        code = self._task.whole(answer.code)
+    def _judged(self, answer: str, current: str) -> Effects[tuple[SampleVerdict, Cost]]:
+        code = self._task.whole(answer)
         text, cost = normalized(code), Cost()
         if text not in self._verdicts:
             # the code that a step begins with is its rival, if it was measured; the serial code is
             # one anyway
             known = code_hash(current) in self._measured and current != self._task.start
             cost = yield from self._evaluate(code, text, current if known else None)
-        return replace(self._verdicts[text], mended=answer.done), cost
+        return self._verdicts[text], cost
 
     def _unchanged(self, answer: str, current: str) -> str:
         """Why an answer is nothing new; "" where it is."""
@@ -270,7 +270,7 @@ def deed_of(request: Request, verdict: SampleVerdict | None) -> Deed:
     """
     if verdict is not None and verdict.outcome is Outcome.UNCHANGED:
         return Deed("nothing")
-    if request.technique is None or verdict is None or verdict.speedup is None or request.ready:
+    if request.technique is None or verdict is None or verdict.speedup is None or request.made:
         return Deed("asked")
     change = deed(request.technique, request.code, verdict.code or "", request.others)
     if request.part and change == Deed("asked") and not request.technique.leaves:
@@ -288,6 +288,7 @@ def _step(request: Request, verdict: SampleVerdict | None, cost: Cost) -> StepRe
         cost=cost,
         applied=did.applied,
         did=did.technique,
+        transform=request.made.transform if request.made else "",
         **(_NO_ANSWER if verdict is None else asdict(verdict)),
     )
 

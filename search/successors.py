@@ -102,4 +102,9 @@ class Successors:
         fits = ((successor, self._fit(successor.technique, facts, code)) for successor in tried)
         offers = [Offer(successor, fit, follows=False) for successor, fit in fits if fit.fits]
         told = Foretelling(self.pooled(), (offer.successor for offer in followers))
-        return sorted(offers, key=lambda offer: -told.of(offer.successor.technique.id).promise)
+
+        def promise(offer: Offer) -> float:
+            made = self.made(offer.successor.technique, code)
+            return told.of(offer.successor.technique.id, ruled=bool(made)).promise
+
+        return sorted(offers, key=promise, reverse=True)

@@ -21,7 +21,6 @@ from benchmarks.bench.shared import SharedParts, open_shared
 from regraph_kg.errors import BadInput, Environment, Interrupted
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.models.evaluation import Outcome, code_hash
-from regraph_kg.models.prompt import BY_RULE
 from regraph_kg.models.run import RunSummary, SearchChoice, StepRecord, Task
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
@@ -227,7 +226,7 @@ def read_answers(record: RunRecord) -> tuple[BenchAnswer, ...]:
         _answer(step, record)
         for step in steps
         # The program that a search began with, and what a rule did, cost no call.
-        if step.outcome is not None and step.cost.calls > 0 and BY_RULE not in step.mended
+        if step.outcome is not None and step.cost.calls > 0 and not step.transform
     )
 
 

@@ -61,6 +61,7 @@ class Evidence:
     failures: tuple[FailedStep, ...]  # with resolved techniques
     learner: str | None = None  # the model that it was learned from; None for a given one
     kind: str = ""  # of its serial code
+    transforms: tuple[str, ...] = ()  # of each step the one that made it, "" for none; () for all
 
     @classmethod
     def of(cls, plan: MergePlan) -> "Evidence":
@@ -75,7 +76,9 @@ class Evidence:
             )
         steps, learner = len(plan.trajectory.steps), plan.trajectory.source.learner
         kind = kind_of(plan.trajectory.serial)
-        nothing = cls(plan.trajectory.problem, plan.path(), ((),) * steps, (), learner, kind)
+        made = tuple(step.transform for step in plan.trajectory.steps)
+        made = made if any(made) else ()
+        nothing = cls(plan.trajectory.problem, plan.path(), ((),) * steps, (), learner, kind, made)
         return nothing.plus(tuple(step.measurements for step in plan.trajectory.steps), failures)
 
     @classmethod
@@ -88,6 +91,7 @@ class Evidence:
             _FAILURES.validate_json(node["failures"]),
             node.get("learner"),
             node.get("kind") or "",
+            tuple(node.get("transforms") or ()),
         )
 
     def plus(
@@ -126,6 +130,10 @@ class Evidence:
             if failure.technique is not None
         ]
 
+    def made_by(self, step: int) -> str:
+        """The transform that made a step, from 0; "" for none."""
+        return self.transforms[step] if self.transforms else ""
+
     def measured(self) -> int:
         return sum(len(step) for step in self.measurements)
 
@@ -151,6 +159,7 @@ def node(trajectory: Trajectory, key: str, evidence: Evidence) -> dict[str, Any]
         **trajectory.source.model_dump(include=_SOURCE),
         "learner": evidence.learner,
         "kind": evidence.kind or None,
+        "transforms": list(evidence.transforms) or None,
         "steps": len(trajectory.steps),
         "path": list(evidence.path),
         **evidence.stored(),
@@ -181,6 +190,7 @@ def example(
         "original_label": steps["labels"][at],
         "relabel_stage": steps["stages"][at],
         "learner": node.get("learner"),
+        "transform": evidence.made_by(at) or None,
         **{name: node[name] for name in _PROVENANCE},
         **latest(evidence.measurements[at]),
     }
@@ -206,6 +216,7 @@ def trajectory(
             "steps": [
                 {one: steps[many][at] for one, many in _TEXTS.items()}
                 | {"technique": evidence.path[at + 1], "measurements": measured}
+                | {"transform": evidence.made_by(at)}
                 for at, measured in enumerate(evidence.measurements)
             ],
             "failures": tuple(

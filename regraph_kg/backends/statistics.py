@@ -7,14 +7,22 @@ an older judge has measured count beside those of a newer one, until they are me
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from regraph_kg.backends.evidence import Evidence, Pair
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.graph import EFFECT_SCALE, LEARNED_TRIES, UNMEASURED, Successor
+from regraph_kg.models.graph import (
+    EFFECT_SCALE,
+    LEARNED_TRIES,
+    TRANSFORMS,
+    UNMEASURED,
+    Successor,
+    Tries,
+)
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import is_claim, standing
+from regraph_kg.models.transform import Replay
 
 COUNTS = ("examples", "tried", "verified", "sum_log2_effect", "declined")
 """The integer properties of a NEXT row: all add up, so that any order of writers gives the same."""
@@ -30,7 +38,8 @@ class RowKey(NamedTuple):
     """The place of a NEXT row among those of its pair: a device, a learner."""
 
     device: str
-    learner: str | None = None  # the model that it was learned from; None: given
+    learner: str | None = None
+    """The model that it was learned from, or `TRANSFORMS`; None: given."""
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> "RowKey":
@@ -50,32 +59,50 @@ def contribution(evidence: Evidence) -> NextRows:
     """The NEXT rows of a graph that holds this trajectory alone."""
     rows: NextRows = {}
 
-    def row(pair: Pair, device: str | None) -> Counts:
-        key = RowKey(device or UNMEASURED, evidence.learner)
+    def row(pair: Pair, device: str | None, transform: str) -> Counts:
+        # a rule's step says nothing of the model whose search it stands in
+        key = RowKey(device or UNMEASURED, TRANSFORMS if transform else evidence.learner)
         return rows.setdefault((pair, key), Counter())
 
-    for pair, measured in zip(evidence.pairs, evidence.measurements, strict=True):
+    for at, (pair, measured) in enumerate(zip(evidence.pairs, evidence.measurements, strict=True)):
+        made = evidence.made_by(at)
         # Figures of two judges are never pooled, nor are times by two metrics.
         counted = standing(measured)
         claims = [one for one in measured if is_claim(one)]
         # In one row alone, so that `examples` adds up over devices.
         last = counted[-1].device if counted else CLAIMED if claims else None
-        row(pair, last)["examples"] += 1
+        row(pair, last, made)["examples"] += 1
         for claim in claims:
-            _count(row(pair, CLAIMED), claim.outcome, math.log2(claim.effect or 1.0))
+            _count(row(pair, CLAIMED, made), claim.outcome, math.log2(claim.effect or 1.0))
         # A search asks only about codes that a technique's preconditions admit.
         if any(one.ruled_out for one in measured if one not in claims):
             continue
         for measurement in counted:
-            most = DOUBLINGS[pair.target.partition("/")[0]]
-            doubled = min(most, max(-most, math.log2(measurement.effect or 1.0)))
-            _count(row(pair, measurement.device), measurement.outcome, doubled)
+            doubled = _doublings(pair.target, measurement.effect)
+            _count(row(pair, measurement.device, made), measurement.outcome, doubled)
     for failure, pair in evidence.failed:
         if not failure.ruled_out:
-            _count(row(pair, failure.device), failure.outcome)
+            _count(row(pair, failure.device, failure.transform), failure.outcome)
     for counts in rows.values() if evidence.kind else ():
         counts.update({f"{name}_{evidence.kind}": counts[name] for name in BY_KIND})
     return {place: counts for place, counts in rows.items() if any(counts.values())}
+
+
+def replayed(technique: str, replays: Iterable[Replay]) -> Counts:
+    """What replays of a technique's transforms count, as a NEXT row of the transforms would."""
+    total = Counts()
+    for replay in replays:
+        counts = Counts()
+        _count(counts, replay.outcome, _doublings(technique, replay.gain))
+        total.update(counts)
+        total.update({f"{name}_{replay.kind}": counts[name] for name in BY_KIND if replay.kind})
+    return total
+
+
+def _doublings(technique: str, effect: float | None) -> float:
+    """The doublings that an effect counts as."""
+    most = DOUBLINGS[technique.partition("/")[0]]
+    return min(most, max(-most, math.log2(effect or 1.0)))
 
 
 def _count(counts: Counts, outcome: Outcome, doubled: float = 0.0) -> None:
@@ -124,7 +151,12 @@ def trajectory_counts(evidence: Evidence) -> dict[str, list[Any]]:
     """A trajectory's contribution as lists on its node: a search sums its own problem's."""
     rows = contribution(evidence)
     numbers = {f"counted_{n}": [counts[n] for counts in rows.values()] for n in COUNTS}
-    places = [f"{pair.id}\t{key.device}\t{evidence.kind}" for pair, key in rows]
+    # only where it is not the trajectory's, a row's learner stands behind it
+    places = [
+        f"{pair.id}\t{key.device}\t{evidence.kind}"
+        + (f"\t{key.learner}" if key.learner != evidence.learner else "")
+        for pair, key in rows
+    ]
     return {"counted": places, **numbers}
 
 
@@ -151,11 +183,23 @@ def together(rows: Mapping[RowKey, Counts], *, capped: bool = False) -> Counts:
 
 
 def successor(
-    technique: Technique, rows: Mapping[RowKey, Counts], device: str, kind: str = ""
+    technique: Technique,
+    rows: Mapping[RowKey, Counts],
+    device: str,
+    kind: str = "",
+    model: str = "",
+    replays: Counts | None = None,
 ) -> Successor:
-    """A pair's target as a successor, for `device`: its own rows, all others, those of `kind`."""
-    judged = {key: counts for key, counts in rows.items() if key.device != CLAIMED}
-    claimed = together({key: rows[key] for key in rows.keys() - judged.keys()})
+    """A pair's target as a successor, for `device`: its own rows, all others, those of `kind`.
+
+    `model` is who is asked for steps; `replays` are those of the technique's transforms.
+    """
+    real = {key: counts for key, counts in rows.items() if key.device != CLAIMED}
+    claimed = together({key: rows[key] for key in rows.keys() - real.keys()})
+    judged = {key: counts for key, counts in real.items() if key.learner != TRANSFORMS}
+    ruled = together({key: real[key] for key in real.keys() - judged.keys()})
+    ruled.update(replays or {})
+    own = together({key: counts for key, counts in judged.items() if key.learner == model})
     on_device, rest = (
         together({k: judged[k] for k in judged if (k.device == device) is here}, capped=True)
         for here in (True, False)
@@ -185,7 +229,14 @@ def successor(
         alike_sum_log2=alike[f"sum_log2_effect_{kind}"],
         claims=claimed["verified"],
         sum_log2_claimed=claimed["sum_log2_effect"],
+        ruled=_tries(ruled),
+        ruled_alike=_tries(ruled, f"_{kind}") if kind else Tries(),
+        own=_tries(own),
     )
+
+
+def _tries(counts: Counts, suffix: str = "") -> Tries:
+    return Tries(*(counts[f"{name}{suffix}"] for name in BY_KIND))
 
 
 def precedence(rows: Mapping[RowKey, Counts]) -> tuple[bool, int, int]:

@@ -24,9 +24,10 @@ from regraph_kg.backends.statistics import (
     RowKey,
     precedence,
     read_counts,
+    replayed,
     successor,
 )
-from regraph_kg.backends.transforms import read_transforms, write_transforms
+from regraph_kg.backends.transforms import read_replays, read_transforms, write_transforms
 from regraph_kg.errors import StoreError
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import (
@@ -151,13 +152,15 @@ class GraphStore:
         *,
         device: str,
         kind: str = "",
+        model: str = "",
         limit: int = 32,
         exclude_problem: str | None = None,
     ) -> Neighbourhood:
         """Successors of `technique` seen in an example; codes of `kind` have figures of their own.
 
-        Those with examples of claims alone are apart. No model's learned tries outweigh the rest
-        (`Successor`). `exclude_problem` leaves out what that problem's trajectories contribute.
+        So have the steps of `model`. Those with examples of claims alone are apart. No model's
+        learned tries outweigh the rest (`Successor`). `exclude_problem` leaves out what that
+        problem's trajectories and replays contribute.
         Beside writers on Neo4j, a count may for an instant be one trajectory off.
         """
         own = f"{technique} ", exclude_problem
@@ -168,21 +171,30 @@ class GraphStore:
         pairs = ((Pair(technique, row["technique"]["id"]), row["statistics"]) for row in rows)
         known = _without(pairs, less)
         ranked = sorted((precedence(counts), pair.target) for pair, counts in known.items())
+        replays = self._replays(exclude_problem)
         found: tuple[list[Successor], list[Successor]] = [], []
         for (claimed, given, learned), to in ranked:
             if given or learned:
                 node, rows_of = Technique.model_validate(nodes[to]), known[Pair(technique, to)]
-                found[claimed].append(successor(node, rows_of, device, kind))
+                asked = device, kind, model, replays.get(to)
+                found[claimed].append(successor(node, rows_of, *asked))
         return Neighbourhood(technique, *(tuple(half[:limit]) for half in found))
 
     def pooled(
-        self, target: Target, *, device: str, kind: str = "", exclude_problem: str | None = None
+        self,
+        target: Target,
+        *,
+        device: str,
+        kind: str = "",
+        model: str = "",
+        exclude_problem: str | None = None,
     ) -> tuple[Successor, ...]:
         """Every technique of `target` but the start, after any other technique; by id.
 
         The figures of all neighbourhoods, added up. The cost grows with techniques and pairs.
         """
         known = self._from_all(f"{target}/", exclude_problem)
+        replays = self._replays(exclude_problem)
         start = start_id(target)
         sums: defaultdict[str, dict[RowKey, Counts]] = defaultdict(dict)
         most: dict[str, tuple[int, str]] = {}
@@ -197,11 +209,21 @@ class GraphStore:
                 sums[pair.target].setdefault(key, Counts()).update(counts)
         return tuple(
             replace(
-                successor(technique, sums[technique.id], device, kind),
+                successor(
+                    technique, sums[technique.id], device, kind, model, replays.get(technique.id)
+                ),
                 after=most.get(technique.id, (0, ""))[1],
             )
             for technique in self.techniques(target)
         )
+
+    def _replays(self, exclude_problem: str | None) -> dict[str, Counts]:
+        """What the replays of accepted transforms count, by technique."""
+        found = self._bolt.read(read_replays).items()
+        return {
+            technique: replayed(technique, (one for one in of if one.problem != exclude_problem))
+            for technique, of in found
+        }
 
     def _from_all(self, source: str, exclude_problem: str | None) -> _ByPair:
         """NEXT rows by pair, of the techniques whose ids begin with `source`."""
@@ -321,9 +343,9 @@ def _without(rows: Iterable[tuple[Pair, GraphRow]], own: Iterable[GraphRow]) -> 
             known.setdefault(pair, {})[RowKey.of(properties)] = read_counts(properties)
     for row in own:
         # graphs of before kinds have no last part
-        ends, device, kind = f"{row['counted']}\t".split("\t")[:3]
+        ends, device, kind, learner = f"{row['counted']}\t\t".split("\t")[:4]
         rows_of_pair = known.get(Pair(*ends.split(" ")), {})
-        counts = rows_of_pair.get(RowKey(device, row["learner"]), Counts())
+        counts = rows_of_pair.get(RowKey(device, learner or row["learner"]), Counts())
         counts.subtract({name: row[name] for name in COUNTS})
         counts.subtract({f"{name}_{kind}": row[name] for name in BY_KIND if kind})
         for name, count in counts.items():

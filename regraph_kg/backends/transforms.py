@@ -29,6 +29,15 @@ def write_transforms(ask: Query, transforms: Sequence[StoredTransform]) -> None:
         ask("mark_applied")
 
 
+def read_replays(ask: Query) -> dict[str, tuple[Replay, ...]]:
+    """The replays of accepted transforms, by technique."""
+    found: dict[str, tuple[Replay, ...]] = {}
+    for row in ask("replays"):
+        read = _REPLAYS.validate_json(row["replays"])
+        found[row["technique"]] = found.get(row["technique"], ()) + read
+    return found
+
+
 def read_transforms(ask: Query) -> tuple[StoredTransform, ...]:
     """Every transform, by id."""
     read = []

@@ -20,6 +20,8 @@ UNTIMED = 0.0  # among `effects`: it passed there, with an unknown gain
 
 UNMEASURED = "unmeasured"  # device of unmeasured steps, and of failures without a noted device
 
+TRANSFORMS = "transforms"  # learner of steps that transforms made: they tell of no model
+
 LEARNED_TRIES = 8  # tries learned from one model that count on an edge, whatever its other tries
 
 RelabelLevel = Literal["exact", "lexical", "model"]  # how far relabelling goes beyond known names
@@ -116,6 +118,15 @@ class MergeCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class Tries:
+    """Tries of a step on all devices."""
+
+    tried: int = 0
+    right: int = 0
+    sum_log2: int = 0  # of the right ones' effects (`EFFECT_SCALE`)
+
+
+@dataclass(frozen=True, slots=True)
 class Successor:
     """A technique seen after another one, with its statistics.
 
@@ -142,6 +153,11 @@ class Successor:
     claims: int = 0
     sum_log2_claimed: int = 0
     """What files say of it without a judge: shown, and counted among nothing else."""
+    ruled: Tries = Tries()
+    ruled_alike: Tries = Tries()
+    """Transforms' replays and uses, which are in none of the figures above; on codes alike."""
+    own: Tries = Tries()
+    """Those of the figures above that the asked model made."""
     after: str = ""  # in pooled figures: the technique that it followed most
 
     @property

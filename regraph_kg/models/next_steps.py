@@ -31,6 +31,10 @@ class SuggestedStep(Frozen):
     alike_tried: int = 0  #: tries on such codes
     claims: int = 0  #: what files say of it without a judge: it counts nowhere
     claimed: float | None = None  #: mean effect of these
+    transform: str = ""  #: id of the transform that makes the step here, without a model
+    replays: int = 0  #: of the technique's transforms on recorded steps, and uses in searches
+    replays_right: int = 0
+    replayed: float | None = None  #: mean effect of the right ones
     examples: int  #: on all devices
     measured: Literal["device", "other-devices", "none"]
     """Its figures were measured on the device asked about, or on others."""
@@ -44,6 +48,9 @@ class SuggestedStep(Frozen):
     def __str__(self) -> str:
         note = "; your code seems to have it already" if self.in_code else ""
         lines = [f"{self.name} ({self.technique}){note}", self._gain()]
+        if self.transform:
+            seen = f"right in {self.replays_right} of {self.replays} replays" + _by(self.replayed)
+            lines.append(f"by rule: {self.transform}; {seen if self.replays else 'not replayed'}")
         lines.append(f"fits: {self.why}" if self.fits else f"may fit: {self.why}")
         if self.applies:
             lines.append(f"when: {self.applies}")
@@ -80,10 +87,11 @@ class NextSteps(Frozen):
 
     History: 1 (2026-11) first version; 2 (2026-11) only what fits the code, and why; 3 (2026-11)
     an example is the graph's own, with its technique as `target`; 4 (2026-11) no similar steps of
-    other techniques, which `regraph examples --code` shows; 5 (2026-11) codes alike, claims.
+    other techniques, which `regraph examples --code` shows; 5 (2026-11) codes alike, claims;
+    6 (2026-11) transforms.
     """
 
-    schema_version: Literal[5] = 5
+    schema_version: Literal[6] = 6
     target: Target
     after: str  #: id of the technique that was applied last; "TARGET/start": none yet
     device: str  #: whose figures go first; "": any

@@ -35,9 +35,6 @@ class DecisionKey(Frozen):
     attempt: int = 0  # the sample number, where the same is asked more than once
 
 
-BY_RULE = "written by rule"  # the note on a step's code that a transform made
-
-
 class Prompt(Frozen):
     """A rendered prompt: the constant part (`system`) first, so that prompt caches hold."""
 
@@ -61,7 +58,6 @@ class Reply(Frozen):
 
     text: PromptText
     code: PromptText = ""  #: the code that a transform made, in place of an answer
-    mended: tuple[str, ...] = ()  # mends of the text for `code`
     finish: Literal["stop", "length", "unrecorded", "pending"]
     """"stop" ended by itself (the text may be empty), "length" was cut, and would be again;
     "unrecorded": a recorded model has no answer for this key (closed on this path, costs nothing,

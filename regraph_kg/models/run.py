@@ -74,11 +74,11 @@ class SearchChoice:
 class RunHeader(Frozen):
     """First line of a trace: all that a run depends on.
 
-    History of `schema_version`: 1 to 6 (2026-11) earlier ones, which are not read any more; 7
-    (2026-11) no examples, failures or repairs in prompts (ADR 0044).
+    History of `schema_version`: 1 to 7 (2026-11) earlier ones, which are not read any more; 8
+    (2026-11) a step names the transform that made it.
     """
 
-    schema_version: Literal[7] = 7
+    schema_version: Literal[8] = 8
     version: str  # this program's
     created: str  # UTC, ISO 8601
     problem: str
@@ -155,7 +155,7 @@ class StepRecord(Frozen):
     did: str | None = None
     """Id of the technique that a step of "other" applied instead, where known: the step counts for
     that technique, and later steps build upon it."""
-    mended: tuple[str, ...] = ()  #: mends of the last answer's form before the judge
+    transform: str = ""  #: id of the transform that made the code; "" where the model wrote it
     fell: bool = False
     """Whether no step was tried: `code` is what it was to change, which had only been glanced at,
     and the rest of the record is its screening's."""
@@ -233,7 +233,7 @@ class RunSummary(Frozen):
     failure: CommonFailure | None  #: None where nothing failed
     applied: dict[str, int]  #: right samples by what they did (`Applied`)
     relabelled: int  #: the number of "other" samples with a known technique
-    by_rule: int = 0  #: samples that a rule wrote, without the model; each counts as a call
+    by_rule: int = 0  #: samples that a transform made, without the model; each counts as a call
     best_path: tuple[str, ...]
     """Path elements that led to the answer; empty for the serial code, and without a graph."""
     best_code: str

@@ -1,7 +1,7 @@
 """Trajectory JSONL, version 1: one object a line (graph.md section 1).
 
 History: 1 (2026-11) first version; later in 1: `source.learned` and a measurement's `roofline`,
-absent from older files; the outcome "declined" of a failure; `ruled_out`.
+absent from older files; the outcome "declined" of a failure; `ruled_out`; `transform`.
 """
 
 import hashlib
@@ -33,6 +33,8 @@ NoteText = Annotated[str, StringConstraints(max_length=200_000, pattern=r"^[^\x0
 PER_THREAD = 64  # most that a step gains for each thread of a processor; 20 was measured
 MOST_EFFECT = 2**16  # most that a step gains elsewhere; 13,100 was measured
 MOST_SHARE = 1.5  # of the measured rate of memory, which may be a little low
+TransformId = Annotated[str, StringConstraints(max_length=300, pattern=r"^[a-z0-9/-]*$")]
+"""The transform that made a step, which says nothing of a model; "" where a model or person did."""
 Seconds = Annotated[float, Field(ge=1e-12, le=1e12)]  # bounded so that a ratio of two stays finite
 
 
@@ -175,6 +177,7 @@ class Step(Frozen):
     reasoning: NoteText = ""
     detail: NoteText = ""
     code: Text  #: the whole code after it
+    transform: TransformId = ""
     measurements: tuple[Measurement, ...] = ()
 
 
@@ -195,6 +198,7 @@ class FailedStep(Frozen):
     code: NoteText = ""  #: the tried code; a store keeps it for a few failures of a pair
     device: Name | None = None  # where it failed; None = unknown, counted under "unmeasured"
     ruled_out: bool = False  # as of a measurement; outside the identity
+    transform: TransformId = ""
 
     @property
     def key(self) -> str:

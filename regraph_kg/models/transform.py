@@ -1,5 +1,7 @@
 """A transform as the graph keeps it: its text, and every replay of it."""
 
+from collections.abc import Iterable
+
 from pydantic import Field
 
 from regraph_kg.models.base import Frozen
@@ -19,6 +21,7 @@ class Replay(Frozen):
     outcome: Outcome
     gain: float | None = None  #: time before over after; None where it was not timed
     recorded: float = 1.0  #: the recorded step's, in the same session
+    kind: str = ""  #: of the problem's serial code (cpp/kinds.py)
 
     @property
     def reproduces(self) -> bool:
@@ -43,3 +46,12 @@ class StoredTransform(Frozen):
     def id(self) -> str:
         """Its name in the graph."""
         return f"{self.technique}/{self.name}"
+
+
+def texts(transforms: Iterable[StoredTransform]) -> dict[str, tuple[str, ...]]:
+    """The texts of accepted ones, by technique."""
+    found: dict[str, tuple[str, ...]] = {}
+    for one in transforms:
+        if one.accepted:
+            found[one.technique] = (*found.get(one.technique, ()), one.text)
+    return found

@@ -17,7 +17,8 @@ from regraph_kg.models.graph import Vector, mean_effect
 from regraph_kg.models.next_steps import NextSteps, SuggestedStep, UnfitStep
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
-from regraph_kg.search.beliefs import Foretelling
+from regraph_kg.models.transform import texts
+from regraph_kg.search.beliefs import Foretelling, Foretold
 from regraph_kg.search.fit.applied import shows
 from regraph_kg.search.successors import ENOUGH, Offer, Successors
 
@@ -48,16 +49,22 @@ def next_steps(store: "GraphStore", question: Question, vector: Vector | None) -
     neighbours = cache(partial(store.neighbourhood, **asked, limit=MOST_SUCCESSORS))
     pooled = cache(partial(store.pooled, question.target, **asked))
     enough = max(ENOUGH, question.limit)
-    graph = Successors(neighbours, pooled, start_id(question.target), enough)
+    transforms = texts(store.transforms(question.target))
+    start = start_id(question.target)
+    graph = Successors(neighbours, pooled, start, enough, transforms=transforms)
     offers = graph.after(question.after, question.code)
     told = Foretelling(pooled(), neighbours(question.after).successors)
 
     def in_code(offer: Offer) -> bool:
         return shows(offer.successor.technique, question.code)
 
+    def foretold(offer: Offer) -> Foretold:
+        ruled = bool(graph.made(offer.successor.technique, question.code))
+        return told.of(offer.successor.technique.id, ruled=ruled)
+
     def place(offer: Offer) -> tuple[bool, bool, float]:
         likely = 1.0 if offer.fit.fits else MAY_FIT
-        promise = likely * told.of(offer.successor.technique.id).promise
+        promise = likely * foretold(offer).promise
         return in_code(offer), not offer.follows, -promise
 
     steps = []
@@ -75,7 +82,11 @@ def next_steps(store: "GraphStore", question: Question, vector: Vector | None) -
             technique=technique.id,
             **{name: getattr(technique, name) for name in _OF_TECHNIQUE},
             **{name: getattr(successor, name) for name in _FIGURES},
-            expected=math.exp(told.of(technique.id).passes * told.of(technique.id).gain),
+            expected=math.exp(foretold(offer).passes * foretold(offer).gain),
+            transform=next((one.transform for one in graph.made(technique, question.code)), ""),
+            replays=successor.ruled.tried,
+            replays_right=successor.ruled.right,
+            replayed=mean_effect(successor.ruled.sum_log2, successor.ruled.right),
             alike=mean_effect(successor.alike_sum_log2, successor.alike_verified),
             claimed=mean_effect(successor.sum_log2_claimed, successor.claims),
             measured=successor.statistics,

@@ -205,6 +205,7 @@ def steps_shown(run: RunRecord, serial: str) -> tuple[Node, ...]:
 def _node(traced: TracedStep, number: int, parent: int, before: float | None) -> Node:
     step = traced.step
     facts = {"technique": step.technique or "the model's own choice", "in fact": _words(step.did)}
+    facts["made by"] = f"transform {step.transform}" if step.transform else ""
     name = _words(step.technique or "".join(step.path[-1:]).partition("#")[0]) or "answer"
     return Node(
         number,

@@ -100,6 +100,7 @@ def reading(
         header.device,
         header.excluded,
         kind_of(task.serial, task.entry),
+        header.model,
     )
     world = World(
         neighbours=reader.neighbours,

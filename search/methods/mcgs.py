@@ -34,6 +34,7 @@ from regraph_kg.search.beliefs import (
 )
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.sample import Request
+from regraph_kg.search.transform.transform import Result
 from regraph_kg.search.world import Effects
 
 
@@ -79,7 +80,7 @@ class NextStep:
 
     technique: Technique | None  # None: the model is free to choose
     leads: str  # the technique whose successors follow it
-    ready: tuple[str, ...] = ()  # codes that transforms made: its first samples, without a model
+    ready: tuple[Result, ...] = ()  # what transforms made: its first samples, without a model
     taken: int = 0  # samples begun
     failed: int = 0
     idle: int = 0  # samples that did nothing
@@ -88,9 +89,9 @@ class NextStep:
     answered: bool = True  # False once there was no answer: no further samples
 
     @property
-    def next_ready(self) -> str:
-        """The code of the next sample; "" where a model is to write it."""
-        return self.ready[self.taken] if self.taken < len(self.ready) else ""
+    def next_ready(self) -> Result | None:
+        """What a transform made for the next sample; None where a model is to write it."""
+        return self.ready[self.taken] if self.taken < len(self.ready) else None
 
 
 @dataclass(slots=True, eq=False)
@@ -147,7 +148,7 @@ class ExpectedImprovement:
         self.beliefs = Beliefs()
         self._free_name = free_id(context.task.target)
         self._foretellings = dict[str, Foretelling]()
-        self._edges = dict[tuple[str, str], BelievedEdge]()
+        self._edges = dict[tuple[str, str, bool], BelievedEdge]()
         self.states: dict[str, State] = {}  # states by normalized code, oldest first
         self._judged = {normalized(context.task.start)}  # normalized codes of all samples
         self._best = 0.0
@@ -192,7 +193,7 @@ class ExpectedImprovement:
     def _gain(
         self, state: State, action: NextStep, step: StepRecord, *, part: bool
     ) -> float | None:
-        edge = self._edge(state.technique, action.leads)
+        edge = self._edge(state.technique, action.leads, ruled=bool(step.transform))
         if step.speedup is None or step.code is None:
             action.failed += 1
             action.idle += step.outcome is Outcome.UNCHANGED  # most that follow are, too
@@ -250,13 +251,13 @@ class ExpectedImprovement:
 
     def _worth(self, state: State, action: NextStep) -> float:
         """Expected gain of a sample over the best code so far."""
-        edge = self._edge(state.technique, action.leads)
+        edge = self._edge(state.technique, action.leads, ruled=action.next_ready is not None)
         believed = self.beliefs.outlook(edge)
         failed = action.failed + action.under_way
         weight = self.SMALL_WEIGHT if self._small else self.LOCAL_WEIGHT
         applies = (self.IDLE_WEIGHT + state.right) / (self.IDLE_WEIGHT + state.right + state.idle)
         passes = weight * believed.passes / (weight + failed) * applies
-        by_model = self._small and not action.next_ready
+        by_model = self._small and not edge.ruled
         passes *= edge.foretold.chosen * (self.UNBEGUN if by_model else 1.0)
         if action.best is not None:
             gain, spread = action.best - state.level + self.AGAIN_GAIN, self.AGAIN_SPREAD
@@ -270,9 +271,11 @@ class ExpectedImprovement:
         """Whether the path has the technique already; a small step may have another place."""
         return technique in state.used and not self._small
 
-    def _is_judged(self, ready: str) -> bool:
+    def _is_judged(self, ready: Result | None) -> bool:
         """Whether a transform made code that was judged already."""
-        return bool(ready) and normalized(self._context.task.whole(ready)) in self._judged
+        return ready is not None and (
+            normalized(self._context.task.whole(ready.code)) in self._judged
+        )
 
     def _reach(self, state: State) -> None:
         """Note a verified code: a new state, unless it is known; at full depth without actions."""
@@ -287,27 +290,30 @@ class ExpectedImprovement:
         for successor in self._context.successors(self._context.walks_from(source), state.code):
             technique = successor.technique
             made = self._context.graph.made(technique, self._context.task.shown(state.code))
-            ready = tuple(result.code for result in made)
-            yield NextStep(technique, technique.id, ready)
+            yield NextStep(technique, technique.id, made)
         # what is built on one is of no transition, and teaches the graph nothing
         if self._settings.free and source in (start_id(self._context.task.target), self._free_name):
             name = self._free_name
             # nothing is known of a model's own choice before it was made
-            self._edges[source, name] = BelievedEdge(source, name, Foretold(0.5, UNKNOWN_GAIN))
+            told = Foretold(0.5, UNKNOWN_GAIN)
+            self._edges[source, name, False] = BelievedEdge(source, name, told)
             yield NextStep(None, name)
 
-    def _edge(self, source: str, target: str) -> BelievedEdge:
-        """The edge between two techniques, with what the graph tells of it."""
-        if (source, target) not in self._edges:
+    def _edge(self, source: str, target: str, *, ruled: bool = False) -> BelievedEdge:
+        """The edge between two techniques, with what the graph tells of it.
+
+        Where a transform makes the step it is another edge: a rule fails and passes as no model.
+        """
+        if (source, target, ruled) not in self._edges:
             graph, walked = self._context.graph, self._context.walks_from(source)
             if source not in self._foretellings:
                 followers = graph.neighbours(walked).successors
                 self._foretellings[source] = Foretelling(graph.pooled(), followers)
-            told = self._foretellings[source].of(target)
+            told = self._foretellings[source].of(target, ruled=ruled)
             if source == self._free_name:  # which leaves less than the start's edges gained
                 told = replace(told, gain=UNKNOWN_GAIN)
-            self._edges[source, target] = BelievedEdge(source, target, told)
-        return self._edges[source, target]
+            self._edges[source, target, ruled] = BelievedEdge(source, target, told, ruled)
+        return self._edges[source, target, ruled]
 
 
 class Uniform:
@@ -483,7 +489,7 @@ class Mcgs:
                 request = context.request(
                     source, here.path, technique, action.taken, here.code, part=part
                 )
-                request = replace(request, ready=action.next_ready)
+                request = replace(request, made=action.next_ready)
             # taken before the first effect: another walk must not get the same number
             action.taken += 1
             action.under_way += 1

@@ -120,6 +120,11 @@ class Transform(Rewrite):
         except ValueError as error:
             raise ValueError(f"{path.name}: {error}") from None
 
+    @property
+    def id(self) -> str:
+        """Its name in a graph."""
+        return f"{self.technique}/{self.name}"
+
     def choices(self) -> Iterator[dict[str, int | str]]:
         """Values of all parameters, the defaults first."""
         for values in product(*self.parameters.values()):
@@ -129,7 +134,8 @@ class Transform(Rewrite):
 class Result(NamedTuple):
     """A code that a transform made."""
 
-    says: str  # what was done, in the transform's words
+    transform: str  # its id in a graph
+    says: str  # what was done, in its words
     code: str
 
 
@@ -422,7 +428,7 @@ def results(code: str, transforms: tuple[str, ...]) -> tuple[Result, ...]:
     found: dict[str, tuple[int, Result]] = {}
     for transform in filter(None, map(_transform, transforms)):
         for number, new in carried_out(transform, code):
-            found.setdefault(new, (number, Result(transform.says, new)))
+            found.setdefault(new, (number, Result(transform.id, transform.says, new)))
     found.pop(code, None)
     ranked = sorted(found.values(), key=lambda one: one[0])
     return tuple(result for _, result in ranked[:MOST_RESULTS])

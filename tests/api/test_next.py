@@ -7,6 +7,7 @@ import pytest
 
 from regraph_kg import BadInput, Settings, open_graph
 from regraph_kg.models.technique import Technique
+from regraph_kg.models.transform import Replay, StoredTransform
 from tests.ingest.test_commands import Desk, desk
 from tests.ingest.trajectories import VOCABULARY, measured, row
 
@@ -46,6 +47,34 @@ def ask(desk: Desk, code: str, *words: str) -> dict[str, object]:
     done = desk.run("next", "mine.cpp", "--target", "cuda", "--device", "GPU", "--json", *words)
     found: dict[str, object] = done.json()
     return found
+
+
+TWICE = """
+technique = "cuda/odd-trick"
+name = "by-three"
+says = "Three in place of two."
+match = "$x *= 2;"
+becomes = "$x *= 3;"
+"""
+
+
+def test_a_step_whose_transform_gained_where_it_was_replayed_goes_first(desk: Desk) -> None:
+    fill(desk)
+    right = {"device": "GPU", "evaluator": "6", "outcome": "passed", "gain": 9.0}
+    replays = tuple(
+        Replay.model_validate({"example": f"t/{n}", "problem": f"p{n}"} | right) for n in range(4)
+    )
+    given = StoredTransform(technique="cuda/odd-trick", name="by-three", text=TWICE)
+    with open_graph() as graph:
+        graph._store.add_transforms([given])
+    assert ask(desk, LOOP)["steps"][0]["technique"] == "cuda/shared-memory-tiling"
+    with open_graph() as graph:
+        graph._store.add_transforms([given.model_copy(update={"replays": replays})])
+    first = ask(desk, LOOP)["steps"][0]
+    assert (first["transform"], first["replays_right"]) == ("cuda/odd-trick/by-three", 4)
+    assert (first["tried"], first["verified"]) == (9, 1)
+    shown = desk.run("next", "mine.cpp", "--target", "cuda").out
+    assert "by rule: cuda/odd-trick/by-three; right in 4 of 4 replays, 9x" in shown
 
 
 def test_what_gained_most_goes_first_and_what_fails_mostly_last(desk: Desk) -> None:

@@ -1,12 +1,17 @@
 """Contract: what a search taught the graph stands beside what it was given, never above it."""
 
+from dataclasses import replace
+
 import pytest
 
 from regraph_kg.backends.store import GraphStore
-from regraph_kg.models.graph import MergePlan
+from regraph_kg.models.graph import EFFECT_SCALE, MergePlan, Tries
 from regraph_kg.models.trajectory import Source
-from tests.contract.plans import A100, H200, measured, plan
+from regraph_kg.settings import Settings
+from tests.contract.plans import A100, H200, failure, measured, plan
 from tests.contract.vectors import TINY, Table, embed, reasoned
+from tests.recount import wrong_counts
+from tests.stores import cypher
 
 pytestmark = pytest.mark.neo4j("slow")
 
@@ -83,3 +88,56 @@ def test_similarity_comes_before_where_an_example_is_from(store: GraphStore) -> 
         ("east", None),
         ("east", "small@1"),
     ]
+
+
+def by_transform(path: str = "a", *, failed: bool = False, **fields: object) -> MergePlan:
+    """A trajectory of a search whose steps a transform made, as it made what failed."""
+    given = learned(path, **fields)
+    steps = (one.model_copy(update={"transform": "cuda/a/one"}) for one in given.trajectory.steps)
+    failures = (failure("a", after=0, transform="cuda/a/one"),) if failed else ()
+    updated = given.trajectory.model_copy(update={"steps": tuple(steps), "failures": failures})
+    return replace(given, trajectory=updated)
+
+
+def test_a_step_that_a_transform_made_is_a_try_of_no_model(store: GraphStore) -> None:
+    made = by_transform(failed=True, code="1", measurements=[measured(effect=4.0)])
+    store.merge([learned(code="2", measurements=[measured()]), made])
+    asked = {"device": H200, "model": "small@1"}
+    (one,) = store.neighbourhood("cuda/start", **asked).successors  # type: ignore[arg-type]
+    assert (one.examples, one.tried, one.verified) == (2, 1, 1)
+    assert one.own == Tries(1, 1, EFFECT_SCALE)
+    assert one.ruled == Tries(2, 1, 2 * EFFECT_SCALE)
+    other = replace(one, own=Tries())
+    assert store.neighbourhood("cuda/start", device=H200, model="other").successors == (other,)
+
+
+def test_a_transforms_tries_on_the_own_problem_are_left_out(store: GraphStore) -> None:
+    own = by_transform(failed=True, problem="own", measurements=[measured(effect=4.0)])
+    store.merge([own, by_transform(code="2", measurements=[measured(effect=2.0)])])
+    asked = {"device": H200, "exclude_problem": "own"}
+    (one,) = store.neighbourhood("cuda/start", **asked).successors  # type: ignore[arg-type]
+    (pooled,) = store.pooled("cuda", **asked)  # type: ignore[arg-type]
+    assert one.ruled == pooled.ruled == Tries(1, 1, EFFECT_SCALE)
+
+
+def test_who_made_a_step_is_kept_in_an_export_and_at_its_transition(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    made = by_transform(failed=True)
+    store.merge([made, learned(code="2")])
+    exported = {one.id: one for one in store.export()}[made.trajectory.id]
+    assert [one.transform for one in exported.steps] == ["cuda/a/one"]
+    assert [one.transform for one in exported.failures] == ["cuda/a/one"]
+    rows = cypher(store_settings, "MATCH ()-[r:TRANSITION]->() RETURN r.transform AS by")
+    assert sorted(str(row["by"]) for row in rows) == ["None", "cuda/a/one"]
+
+
+def test_a_later_measurement_counts_for_who_made_the_step_and_for_the_kind_of_code(
+    store: GraphStore,
+) -> None:
+    serial = "void f(float* x, int n) { for (int i = 0; i < n; ++i) x[i] += 1; }"
+    for run in ("r1", "r2"):
+        store.merge([by_transform(serial=serial, measurements=[measured(run=run)])])
+        assert wrong_counts(store) == []
+    (one,) = store.neighbourhood("cuda/start", device=H200, kind="map").successors
+    assert one.ruled == one.ruled_alike == Tries(2, 2, 2 * EFFECT_SCALE)

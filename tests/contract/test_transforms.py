@@ -2,6 +2,7 @@
 
 from regraph_kg.backends.store import GraphStore
 from regraph_kg.models.evaluation import Outcome
+from regraph_kg.models.graph import EFFECT_SCALE, Tries
 from regraph_kg.models.transform import Replay, StoredTransform
 from regraph_kg.settings import Settings
 from tests.contract.plans import plan, technique
@@ -9,7 +10,7 @@ from tests.stores import cypher
 
 
 def replay(example: str, gain: float | None, outcome: Outcome = Outcome.PASSED) -> Replay:
-    facts = {"problem": "saxpy", "device": "cpu", "evaluator": "6", "recorded": 4.0}
+    facts = {"problem": "saxpy", "device": "cpu", "evaluator": "6", "recorded": 4.0, "kind": "map"}
     return Replay.model_validate({"example": example, "outcome": outcome, "gain": gain} | facts)
 
 
@@ -43,3 +44,18 @@ def test_an_example_names_the_transforms_that_reproduced_it_also_after_a_rebuild
     list(store.rebuild(store.techniques(), lambda page: [merged]))
     assert cypher(store_settings, ask)[0]["by"] == ["cuda/a/one"]
     assert len(store.transforms()) == 1
+
+
+def test_replays_of_accepted_transforms_tell_of_their_technique(store: GraphStore) -> None:
+    store.merge([plan("a")])
+    wrong = replay("t/2", None, Outcome.WRONG_ANSWER)
+    store.add_transforms([given(replay("t/1", 4.0), wrong)])
+    (one,) = store.neighbourhood("cuda/start", device="cpu", kind="map").successors
+    assert one.ruled == one.ruled_alike == Tries(2, 1, 2 * EFFECT_SCALE)
+    assert (one.tried, one.own) == (0, Tries())
+    (other,) = store.pooled("cuda", device="cpu", kind="scan", exclude_problem="other")
+    assert (other.ruled, other.ruled_alike) == (one.ruled, Tries())
+    (without,) = store.pooled("cuda", device="cpu", exclude_problem="saxpy")
+    assert without.ruled == Tries()
+    store.add_transforms([given(replay("t/1", 4.0)).model_copy(update={"accepted": False})])
+    assert store.pooled("cuda", device="cpu")[0].ruled == Tries()

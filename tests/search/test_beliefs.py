@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from regraph_kg.models.graph import EFFECT_SCALE, Successor
+from regraph_kg.models.graph import EFFECT_SCALE, Successor, Tries
 from regraph_kg.search.beliefs import (
     SHRUNK,
     UNKNOWN_GAIN,
@@ -123,6 +123,49 @@ def test_a_failure_lowers_pass_rates_alone_that_of_others_a_little() -> None:
     assert beliefs.outlook(other).passes == pytest.approx(2 / 5)
     assert after.passes == pytest.approx(2 * (2 / 5) / 3)
     assert (after.gain, after.spread) == (before.gain, before.spread)
+
+
+def replayed(name: str, *tries: int, gain: float, **counts: float) -> Successor:
+    """A technique whose transforms were replayed so often, on codes alike, and so often right."""
+    tried, right = tries
+    ruled = Tries(tried, right, round(right * math.log2(gain) * EFFECT_SCALE))
+    return replace(known(name, **counts), ruled=ruled, ruled_alike=ruled)
+
+
+def test_what_a_transform_gained_on_four_codes_alike_leads_two_lucky_tries() -> None:
+    ruled, lucky = replayed("ruled", 4, 4, gain=2.5, tried=4, verified=4), known("lucky", **FEW)
+    told = Foretelling((ruled, lucky), (ruled, lucky))
+    assert told.of("openmp/ruled").promise < told.of("openmp/lucky").promise
+    assert told.of("openmp/ruled", ruled=True).promise > told.of("openmp/lucky").promise
+
+
+def test_a_transform_that_was_wrong_or_gained_nothing_comes_behind_one_that_was_not_replayed() -> (
+    None
+):
+    successors = (
+        known("new", **MANY),
+        replayed("wrong", 6, 1, gain=2.3, **MANY),
+        replayed("idle", 6, 6, gain=1.0, **MANY),
+    )
+    told = Foretelling(successors, successors)
+    new, wrong, idle = (told.of(one.technique.id, ruled=True).promise for one in successors)
+    assert new > max(wrong, idle)
+
+
+def test_how_often_the_asked_model_passed_tells_more_than_others() -> None:
+    poor = replace(known("a", **MANY), own=Tries(6, 1, 0))
+    told = Foretelling((poor,), (poor,))
+    assert told.of("openmp/a").passes < Foretelling((), (known("a", **MANY),)).of("openmp/a").passes
+    assert told.of("openmp/a").gain > UNKNOWN_GAIN
+
+
+def test_a_transforms_failure_says_nothing_of_the_model() -> None:
+    beliefs, model = Beliefs(), edge()
+    rule = replace(edge(to="b"), ruled=True)
+    before = beliefs.outlook(model).passes
+    beliefs.fail(rule)
+    assert beliefs.outlook(model).passes == before
+    assert beliefs.outlook(replace(edge(), ruled=True)).passes < 0.9
 
 
 def test_the_expected_improvement_of_a_normal() -> None:

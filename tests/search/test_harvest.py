@@ -224,6 +224,18 @@ def test_a_trajectory_says_from_which_run_and_model_it_is() -> None:
     assert one.steps[0].measurements[0].run == "run 1"
 
 
+def test_what_a_transform_made_is_learned_as_its_step_and_not_as_the_models() -> None:
+    made = {"transform": "openmp/a/one"}
+    found = taught(step("a", **made), step("a#1", None, **made), step("a b"))
+    (trajectory,) = found.trajectories
+    assert [one.transform for one in trajectory.steps] == ["openmp/a/one", ""]
+    assert [one.transform for one in trajectory.failures] == ["openmp/a/one"]
+    counts = {
+        (pair.target, key.learner): n["tried"] for (pair, key), n in statistics(found).items()
+    }
+    assert counts == {("openmp/a", "transforms"): 2, ("openmp/b", HEADER.model): 1}
+
+
 def test_a_step_that_was_timed_badly_is_a_way_and_no_evidence() -> None:
     shaky = step("a", outcome=Outcome.UNSTABLE_TIMING)
     found = taught(shaky, step("a b", 4.0), step("c", outcome=Outcome.UNSTABLE_TIMING))

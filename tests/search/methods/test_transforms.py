@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.method import MethodSettings, Prompting
-from regraph_kg.models.prompt import BY_RULE
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.methods.mcgs import McgsSettings, ReGraphTSettings
 from tests.search.toy import Toy, code, fenced, header, judge, searching
@@ -42,9 +41,10 @@ def test_each_choice_of_a_transform_is_judged_and_the_model_is_not_asked_for_it(
     text = TWICE.format(name="a", by="10, 4, 3")
     toy, records = run(McgsSettings(free=False), {"openmp/a": (text,)})
     steps = [step for record in records for step in record.steps]
-    ruled = [step for step in steps if BY_RULE in step.mended]
+    ruled = [step for step in steps if step.transform]
     assert [step.sample for step in ruled] == [0, 1, 2]
     assert [step.outcome for step in ruled] == ["wrong_answer", "passed", "passed"]
+    assert {step.transform for step in ruled} == {"openmp/a/twice"}
     assert {step.technique for step in ruled if step.applied == "asked"} == {"openmp/a"}
     assert not [key for key in toy.asked if key.path == ("openmp/a",)]
     assert [key for key in toy.asked if key.path == ("openmp/b",)]
@@ -55,7 +55,7 @@ def test_without_them_the_model_is_asked() -> None:
     text = TWICE.format(name="a", by="4, 3")
     for settings in (McgsSettings(free=False, transforms=False), ReGraphTSettings()):
         toy, records = run(settings, {"openmp/a": (text,)})
-        assert not [s for record in records for s in record.steps if BY_RULE in s.mended]
+        assert not [s for record in records for s in record.steps if s.transform]
         assert [key for key in toy.asked if key.path == ("openmp/a",)]
 
 
@@ -68,5 +68,5 @@ def test_a_transform_that_cannot_be_read_stops_nothing() -> None:
 def test_what_two_techniques_make_alike_is_judged_once() -> None:
     both = {f"openmp/{name}": (TWICE.format(name=name, by="4"),) for name in ("a", "b")}
     toy, records = run(McgsSettings(free=False), both)
-    ruled = [s for record in records for s in record.steps if BY_RULE in s.mended]
+    ruled = [s for record in records for s in record.steps if s.transform]
     assert len(ruled) == len([code for code in toy.evaluated if "*= 4;" in code]) == 1
