@@ -1,4 +1,4 @@
-// Make failures, or place known ones anew: a rebuild keeps when they came.
+// Make failures; a known one keeps when it came.
 // Parameters: rows [{id, created, properties}], sorted by id; a null removes its property.
 // Columns: none.
 UNWIND $rows AS row

@@ -1,6 +1,6 @@
 // 10 Names taken by a rule
 // Labels that a rule or a model took for a technique, the most frequent first: is that what they mean?
-// A name that is right becomes an alias in techniques.json; regraph ingest --rebuild applies a mend.
+// A name that is right becomes an alias in techniques.json; see regraph docs curation.
 // Parameters: none
 // Columns: label, taken for, by (stage), steps, models, example (its id)
 MATCH (k:Steps)

@@ -179,8 +179,7 @@ def question(target: Target, names: Sequence[UnknownName], known: Sequence[Techn
 def read_answer(reply: Reply, size: int, known: Sequence[Technique]) -> list[NameGroup]:
     """The groups of an answer about `size` names; one that is in none is alone, and new.
 
-    An answer that cannot be used has none: its names stay apart, which harms nothing, and a rebuild
-    asks again.
+    An answer that cannot be used has none: its names stay apart, which harms nothing.
     """
     groups: tuple[NameGroup, ...] = ()
     # A model that runs on has lost the question.

@@ -45,13 +45,6 @@ GONE = "Neo.ClientError.Transaction.TransactionNotFound"
 DEADLOCK = "Neo.TransientError.Transaction.DeadlockDetected"
 
 
-class Overtaken(StoreError):
-    """The transaction's first reads no longer hold; it is retried."""
-
-    def __init__(self) -> None:
-        super().__init__("graph store: somebody changes the same things all the time; try again")
-
-
 Query = Callable[..., list[GraphRow]]
 """Runs the statement of cypher/ that its first argument names inside a transaction: all rows."""
 
@@ -112,9 +105,9 @@ class Bolt:
                 try:
                     with self._session(neo4j.WRITE_ACCESS) as session:
                         return session.execute_write(lambda tx: work(self._query(tx)))
-                except (exceptions.IncompleteCommit, exceptions.Neo4jError, Overtaken) as error:
+                except (exceptions.IncompleteCommit, exceptions.Neo4jError) as error:
                     # another writer was in the way: the next try sees its changes
-                    first = (exceptions.ConstraintError, exceptions.IncompleteCommit, Overtaken)
+                    first = (exceptions.ConstraintError, exceptions.IncompleteCommit)
                     met = getattr(error, "code", None) in (GONE_MEANWHILE, DEADLOCK)
                     if clash == CLASH_TRIES or not (met or isinstance(error, first)):
                         raise

@@ -41,7 +41,6 @@ from regraph_kg.models.graph import (
     MergeCounts,
     MergePlan,
     Neighbourhood,
-    Replan,
     StoredTrajectory,
     Successor,
     Vector,
@@ -68,11 +67,10 @@ class GraphStore:
         self._bolt = bolt
         self.close = bolt.close
 
-    def apply_schema(self, *, rebuild: bool = False) -> None:
+    def apply_schema(self) -> None:
         """Make an empty database a graph of our version; idempotent.
 
-        Raises `StoreError` for a graph of another version, for one in the midst of a rebuild,
-        unless `rebuild` is what comes next, and for a database that is not ours.
+        Raises `StoreError` for a graph of another version, and for a database that is not ours.
         """
         # A database is ours when it carries our stamp, (:Meta), which the last statement of
         # cypher/schema.cypher writes. Each may run again, after a kill or beside another process.
@@ -91,11 +89,6 @@ class GraphStore:
                 f" {SCHEMA_VERSION}:"
                 " export it with the program that made it (regraph graph export), and ingest that"
                 " into an empty database"
-            )
-        elif row["rebuilding"] and not rebuild:
-            raise StoreError(
-                f"{place}: is being rebuilt; if that was interrupted, nothing is lost: run"
-                " regraph ingest --rebuild again"
             )
 
     def add_techniques(self, techniques: Sequence[Technique]) -> int:
@@ -126,15 +119,6 @@ class GraphStore:
         neither the store nor the plans know fails the whole batch.
         """
         return self._bolt.write(partial(write.merge, plans=plans)) if plans else MergeCounts()
-
-    def rebuild(self, techniques: Sequence[Technique], replan: Replan) -> Iterator[tuple[int, int]]:
-        """Write the graph anew from its trajectories, under the names that `replan` finds.
-
-        `techniques` are set as they are; those that nobody uses then go. Yields trajectories done
-        and all. Until it ends, every other command refuses the graph; a call that was stopped
-        loses nothing and is made again.
-        """
-        return write.rebuild(self._bolt, techniques, replan)
 
     def techniques(self, target: Target | None = None) -> tuple[Technique, ...]:
         """All techniques but the initial states, ordered by id."""

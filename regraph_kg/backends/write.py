@@ -1,4 +1,4 @@
-"""Writes facts in one transaction each: merges and a rebuild; NEXT follows by addition.
+"""Writes facts in one transaction each: merges; NEXT follows by addition.
 
 Only the transaction that created a trajectory's node writes its steps; a later sender adds only
 measurements and failures. A contradicting one is refused.
@@ -8,13 +8,11 @@ merge adds, and no order of writers matters (ADR 0035). Locks are taken in this 
 statement sorted by id: trajectories, techniques, NEXT.
 """
 
-import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
-from regraph_kg.backends.bolt import Bolt, GraphRow, Overtaken, Query
+from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.backends.evidence import (
     Evidence,
     Pair,
@@ -34,7 +32,7 @@ from regraph_kg.backends.statistics import (
     trajectory_counts,
 )
 from regraph_kg.errors import StoreError
-from regraph_kg.models.graph import MergeCounts, MergePlan, Replan, StoredTrajectory
+from regraph_kg.models.graph import MergeCounts, MergePlan, StoredTrajectory
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import FailedStep
 
@@ -42,8 +40,6 @@ _FAILURE = set(FailedStep.model_fields) - {"technique", "code"}
 _TAUGHT = ("hurts", "family", "needs", "pointless", "leaves", "recipe", "steps", "source")
 """Properties that known techniques get where they lack them, besides aliases."""
 READINGS = 20  # tries to read a page that writers keep changing
-REBUILT_AT_ONCE = 200  # trajectories of one transaction, as in an ingest
-STRIPPED = 5_000  # relationships of one transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +62,7 @@ class Addition:
 
 def merge(ask: Query, plans: Sequence[MergePlan]) -> MergeCounts:
     """Merge a batch inside the transaction of `ask`."""
-    _require_mark(ask, None)
     return sum((_merged(ask, batch) for batch in _rounds(plans)), MergeCounts())
-
-
-def _require_mark(ask: Query, mark: str | None) -> None:
-    """Raise unless whoever holds `mark` rebuilds the graph; None: nobody does."""
-    if ask("read_stamp")[0]["rebuilding"] != mark:
-        raise StoreError("somebody rebuilds the graph; run the same command again later")
 
 
 def _rounds(plans: Sequence[MergePlan]) -> Iterator[list[Arrival]]:
@@ -107,8 +96,6 @@ def _merged(ask: Query, batch: Sequence[Arrival]) -> MergeCounts:
     }
     rows = [{"id": key, "properties": properties} for key, properties in nodes.items()]
     claimed = ask("claim_trajectories", rows=rows)
-    if any(row["id"] is None for row in claimed):  # a rebuild replaced it meanwhile
-        raise Overtaken
     added = [accepted[row["id"]] for row in claimed if row["new"]]
     additions, known = _recognize(accepted, [row for row in claimed if not row["new"]])
     _create_examples(ask, added, nodes)
@@ -266,7 +253,7 @@ def refuse_missing(ask: Query, ids: Iterable[str]) -> None:
     known = {row["id"] for row in ask("read_techniques", ids=sorted(wanted))}
     raise StoreError(
         f"merge: neither the graph nor the plan knows {', '.join(sorted(wanted - known))}; nothing"
-        " was written; if somebody rebuilt it just now, run the same command again"
+        " was written"
     )
 
 
@@ -292,12 +279,7 @@ def extend_techniques(ask: Query, techniques: Sequence[Technique]) -> None:
     ask("lock_techniques", ids=sorted(lacking))
     # Read again under the lock: another writer may have taught them meanwhile.
     taught = _missing_properties(ask, [t for t in techniques if t.id in lacking])
-    write_techniques(ask, taught)
-
-
-def write_techniques(ask: Query, properties: Mapping[str, Mapping[str, object]]) -> None:
-    """Make techniques, or give known ones these properties, by id."""
-    rows = [{"id": key, "properties": properties[key]} for key in sorted(properties)]
+    rows = [{"id": key, "properties": taught[key]} for key in sorted(taught)]
     if rows:
         ask("write_techniques", rows=rows)
         ask("label_techniques", ids=[row["id"] for row in rows])
@@ -325,34 +307,6 @@ def _missing_properties(
     return taught
 
 
-def rebuild(
-    bolt: Bolt, techniques: Sequence[Technique], replan: Replan
-) -> Iterator[tuple[int, int]]:
-    """Write the graph anew; see `graph.GraphStore`. Yields trajectories done, and all.
-
-    A mark in (:Meta) makes every other command refuse the graph until the end. Then what follows
-    from trajectories goes, vectors with it. Each transaction replaces its trajectories wholly or
-    not at all, so that a kill loses none; the same command, run again, ends it. `replan` may
-    raise, which leaves the mark.
-    """
-    total = sum(row["trajectories"] for row in bolt.rows("count_trajectories"))
-    mark = secrets.token_hex(8)  # of two rebuilds at once the later one goes on
-    bolt.write(lambda ask: ask("set_meta", state={"rebuilding": mark}))
-    # In portions: one transaction that deletes a large graph runs out of memory.
-    while bolt.write(partial(_strip, mark=mark)):
-        pass
-    known = {t.id: t.model_dump(exclude={"id"}) for t in techniques}
-    bolt.write(lambda ask: write_techniques(ask, known))
-    after, done = "", 0
-    while page := bolt.read(partial(page_of_trajectories, after=after, limit=REBUILT_AT_ONCE)):
-        plans = replan(page)
-        ids = [stored.trajectory.id for stored in page]
-        bolt.write(partial(_replace, ids=ids, plans=plans, mark=mark))
-        after, done = ids[-1], done + len(page)
-        yield done, total
-    bolt.write(partial(_finish, mark=mark))
-
-
 def page_of_trajectories(ask: Query, after: str, limit: int) -> list[StoredTrajectory]:
     """The next trajectories by id; read again where a writer's commit is being applied."""
     rows, torn = list[GraphRow](), ""
@@ -378,33 +332,3 @@ def page_of_trajectories(ask: Query, after: str, limit: int) -> list[StoredTraje
         )
         for row in rows
     ]
-
-
-def _hold_mark(ask: Query, mark: str) -> None:
-    ask("lock_stamp")  # no other rebuild takes over within this transaction
-    _require_mark(ask, mark)
-
-
-def _strip(ask: Query, mark: str) -> int:
-    _hold_mark(ask, mark)
-    (row,) = ask("strip_relationships", limit=STRIPPED)
-    return int(row["deleted"])
-
-
-def _replace(ask: Query, ids: Sequence[str], plans: Sequence[MergePlan], mark: str) -> None:
-    _hold_mark(ask, mark)
-    # Failures keep their ids whatever they are called: they are not deleted, but placed anew.
-    ask("delete_trajectories", ids=ids)
-    for batch in _rounds(plans):
-        _merged(ask, batch)
-
-
-def _finish(ask: Query, mark: str) -> None:
-    _hold_mark(ask, mark)
-    # Those that only an ingest made, or that another replaced, and nobody uses any more.
-    idle = [row["id"] for row in ask("idle_techniques")]
-    if idle:
-        # Not DETACH: one that a writer has just used fails the transaction, which is tried again.
-        ask("delete_techniques", ids=idle)
-    ask("mark_applied")  # at the new examples
-    ask("set_meta", state={"rebuilding": None})

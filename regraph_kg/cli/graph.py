@@ -99,6 +99,9 @@ def export(
     output: Annotated[
         Path | None, option("File to write.", "--output", "-o", show_default="standard output")
     ] = None,
+    unnamed: Annotated[
+        bool, option("Only techniques that senders gave: an ingest looks all names up anew.")
+    ] = False,
 ) -> None:
     """Write every trajectory, ordered by id, as lines that `regraph ingest` reads.
 
@@ -108,7 +111,8 @@ def export(
     What is ingested meanwhile may or may not be in.
     """
     with closing(open_store(read_settings())) as store:
-        lines = (trajectory.line().encode() for trajectory in store.export())
+        stored = (one.unnamed if unnamed else one.trajectory for one in store.stored())
+        lines = (trajectory.line().encode() for trajectory in stored)
         if output is None:
             for line in lines:
                 typer.echo(line, nl=False)

@@ -20,7 +20,6 @@ from regraph_kg.runs.ingest import (
     ingest_files,
     read_names,
 )
-from regraph_kg.runs.rebuild import rebuild_graph
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.shipped import starter_files
 
@@ -38,9 +37,6 @@ def ingest(  # noqa: PLR0913 (a command's options)
         RelabelLevel, option("How hard to look for the technique that a name means.")
     ] = "lexical",
     model: Annotated[str | None, model_option("Whom --relabel model asks.")] = None,
-    rebuild: Annotated[
-        bool, option("Write the graph anew from its own trajectories, under today's names.")
-    ] = False,
     dry_run: Annotated[bool, option("Only print what each name would be taken for.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -56,18 +52,11 @@ def ingest(  # noqa: PLR0913 (a command's options)
     recognizes becomes a new technique, to be reviewed. With answers by file, nothing is added
     before all of them are there.
 
-    --rebuild takes no FILE: it reads every trajectory of the graph, looks its names up in today's
-    vocabulary, and writes the graph anew. Stopped half-way it has lost nothing, and is run again.
-
     Exit code 0: something was added or known already, whether or not it could be embedded; 1: every
     line was rejected; 4: Ctrl-C or a lost store, go on with the same command; 5: a model's answers
     are to come by file.
     """
     settings = read_settings(model=model)
-    # a rebuild has only the graph's own text to read: anything else would be a second truth
-    if rebuild:
-        _rebuild(settings, vocabulary, relabel, alone=not (files or starter or dry_run))
-        return
     paths = [*(starter_files(settings) if starter else ()), *(files or ())]
     if not paths:
         raise BadInput("no FILE of trajectories; regraph ingest --starter takes the starter graph")
@@ -100,16 +89,6 @@ def _ingest(settings: Settings, source: IngestSource) -> Ingested:
             raise
         raise Interrupted(f"{error}; {_so_far(ingested)}; {AGAIN}") from None
     return ingested
-
-
-def _rebuild(
-    settings: Settings, vocabulary: Path | None, level: RelabelLevel, *, alone: bool
-) -> None:
-    if not alone:
-        raise BadInput("--rebuild reads the graph itself: give no FILE, --starter or --dry-run")
-    count = watch(rebuild_graph(settings, vocabulary, level))
-    typer.echo(f"rebuilt: {count} trajectories, under the names of today's vocabulary")
-    watch(embed_new(settings))
 
 
 def _so_far(ingested: Ingested) -> str:

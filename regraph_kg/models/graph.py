@@ -98,6 +98,16 @@ class StoredTrajectory:
     trajectory: Trajectory
     stages: tuple[RelabelStage, ...]
 
+    @property
+    def unnamed(self) -> Trajectory:
+        """The same, with those techniques of steps alone that the sender gave."""
+        steps = zip(self.trajectory.steps, self.stages, strict=True)
+        bare = (
+            step if stage == "given" else step.model_copy(update={"technique": None})
+            for step, stage in steps
+        )
+        return self.trajectory.model_copy(update={"steps": tuple(bare)})
+
 
 @dataclass(frozen=True, slots=True)
 class MergeCounts:
@@ -303,6 +313,3 @@ class GraphTable:
 
 
 Embed = Callable[[Sequence[str]], list[bytes]]  # texts -> packed little-endian float32 unit vectors
-
-Replan = Callable[[Sequence[StoredTrajectory]], Sequence[MergePlan]]
-"""Stored trajectories -> plans with today's names, one each."""

@@ -21,12 +21,8 @@ if TYPE_CHECKING:
     from regraph_kg.backends.store import GraphStore
 
 
-def open_store(
-    settings: Settings, *, retry_seconds: float = 15.0, rebuild: bool = False
-) -> "GraphStore":
+def open_store(settings: Settings, *, retry_seconds: float = 15.0) -> "GraphStore":
     """The graph store of these settings, its schema applied; the embedded one is started if needed.
-
-    `rebuild`: also one of an older version, or that an interrupted rebuild left (for `rebuild`).
 
     Close it after use. Raises `StoreError` when it is down, foreign, of another version, or rejects
     the login; passing conflicts and outages are retried for `retry_seconds`.
@@ -35,7 +31,7 @@ def open_store(
 
     store = GraphStore(_bolt(store_address(settings), retry_seconds))
     try:
-        store.apply_schema(rebuild=rebuild)
+        store.apply_schema()
     except BaseException:
         store.close()
         raise

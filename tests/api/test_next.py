@@ -87,7 +87,7 @@ def test_what_gained_most_goes_first_and_what_fails_mostly_last(desk: Desk) -> N
     assert first["effect"] == pytest.approx((10 * 4) ** 0.5, rel=1e-5)
     assert (first["tried"], first["verified"]) == (2, 2)
     assert (last["tried"], last["verified"]) == (9, 1)
-    assert found["schema_version"] == 5
+    assert found["schema_version"] == 6
     assert found["left_out"] == []
 
 

@@ -134,6 +134,16 @@ def test_the_schema_accepts_what_is_exported(desk: Desk) -> None:
     assert set(schema["required"]) <= set(exported) <= set(schema["properties"])
 
 
+def test_an_export_without_found_names_has_them_looked_up_anew(desk: Desk) -> None:
+    given = {"label": "Mine", "technique": "cuda/memory-coalescing", "code": "int a;"}
+    found = {"label": "Memory coalescing", "code": "int b;"}
+    assert desk.run("ingest", desk.write("file.jsonl", row(steps=[given, found]))).code == 0
+    for words, technique in (((), "cuda/memory-coalescing"), (("--unnamed",), None)):
+        first, last = json.loads(desk.run("graph", "export", *words).out)["steps"]
+        assert first["technique"] == "cuda/memory-coalescing"
+        assert last.get("technique") == technique
+
+
 def test_techniques_are_listed_with_their_aliases(desk: Desk) -> None:
     desk.run("ingest", desk.write("file.jsonl", row(1, "tiling with shared memory")))
     listed = desk.run("techniques", "show", "--target", "cuda").out
