@@ -18,7 +18,7 @@ from regraph_kg.search.fit.applied import deed
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.render import render
 from regraph_kg.search.read_answer import ParseFailure, read_code
-from regraph_kg.search.transform.transform import Result
+from regraph_kg.search.transform.apart import Result
 from regraph_kg.search.world import Effects, asked, judged
 
 CURRENT = "your code is the current code, unchanged; change it"

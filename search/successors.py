@@ -16,7 +16,7 @@ from regraph_kg.models.graph import Neighbourhood, Successor
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.beliefs import Foretelling
 from regraph_kg.search.fit.fit import Fit, applicable
-from regraph_kg.search.transform.transform import Result, is_any_readable, results
+from regraph_kg.search.transform.apart import Result, is_any_readable, results
 
 _NO_PLACE = "None of its transforms fits a place in this code."
 ENOUGH = 4  # techniques to choose from on serial code, if so many fit

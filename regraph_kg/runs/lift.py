@@ -23,7 +23,7 @@ from regraph_kg.models.technique import by_id, resolve
 from regraph_kg.models.transform import Replay, StoredTransform
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.search.prompts.fences import blocks
-from regraph_kg.search.transform.transform import Transform, carried_out
+from regraph_kg.search.transform.apart import Answer, answer
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.judges import open_judge
 from regraph_kg.wiring.problems import declared_problem
@@ -126,10 +126,7 @@ def _tried(
     settings: Settings, technique: str, steps: Sequence[RecordedStep], text: str, author: str
 ) -> Story[Trial]:
     """Carry a transform out on all steps, and judge what it makes."""
-    try:
-        transform = Transform.of(text)
-    except ValueError as error:
-        raise BadInput(f"transform: {error}") from None
+    transform = _answer(text)
     if transform.technique != technique:
         raise BadInput(f"transform: it is one of {transform.technique}, not of {technique}")
     replays, wrong, silent = list[Replay](), list[str](), 0
@@ -137,7 +134,7 @@ def _tried(
     with open_judge(settings, "full") as judge:
         for number, step in enumerate(steps):
             yield WorkDone("replays", number, len(steps), f"{step.problem}: step of {technique}")
-            made = next((code for _, code in carried_out(transform, step.before)), None)
+            made = next((code for _, code in _answer(text, step.before).made), None)
             if made is None:
                 silent += 1
                 continue
@@ -164,6 +161,14 @@ def _tried(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     return Trial(kept, silent, tuple(wrong))
+
+
+def _answer(text: str, code: str | None = None) -> Answer:
+    """What a transform is, and makes of a code; `BadInput` where it cannot, or takes too long."""
+    found = answer(text, code)
+    if found.error:
+        raise BadInput(f"transform: {found.error}")
+    return found
 
 
 def _replay(judge: "Judge", problem: "Problem", step: RecordedStep, report: EvalReport) -> Replay:

@@ -34,7 +34,7 @@ from regraph_kg.search.beliefs import (
 )
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.sample import Request
-from regraph_kg.search.transform.transform import Result
+from regraph_kg.search.transform.apart import Result
 from regraph_kg.search.world import Effects
 
 

@@ -11,10 +11,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
+from types import MappingProxyType
 
 from tree_sitter import Node
 
-from regraph_kg.cpp.syntax import statements, text, tree_of, walk
+from regraph_kg.cpp.syntax import parse, statements, text, tree_of, walk
 from regraph_kg.cpp.tokens import normalized
 
 _ONE = re.compile(r"\$[A-Za-z_]\w*")
@@ -22,12 +24,15 @@ _MANY = re.compile(r"\$\$\$[A-Za-z_]\w*;?")
 _IGNORED = ("comment", "type_qualifier", "storage_class_specifier", "preproc_call")
 _EITHER_ORDER = frozenset({"+", "*", "==", "!=", "&", "|", "^"})
 _FUNCTIONS = ("function_definition", "linkage_specification", "template_declaration")
-_COMPARED = 3  # an operand, a sign, an operand
-MOST_TRIES = 100_000  # comparisons of two nodes for one pattern in one code
+METAVARIABLE = re.compile(r"\$\$\$?([A-Za-z_]\w*);?|\$([A-Za-z_]\w*)")
+_STEPS = {  # a step by one, written out: its sign and number
+    sign: parse(f"_ += {by};".encode()).root_node.children[0].children[0].children[1:]
+    for sign, by in (("++", "1"), ("--", "-1"))
+}
 
 
 class PatternError(ValueError):
-    """A pattern that is not C++, or a code in which matching takes too long."""
+    """A pattern that is not C++."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,12 @@ class Part:
 
 
 Bound = Mapping[str, Part]
+Place = tuple[Part, Bound]  # a part of a code that matches, and what the names hold
+
+
+def filled(pattern: str, values: Mapping[str, object]) -> str:
+    """A pattern with the texts of some metavariables in it."""
+    return METAVARIABLE.sub(lambda it: str(values.get(it[1] or it[2], it[0])), pattern)
 
 
 def begin(node: Node) -> int:
@@ -84,7 +95,6 @@ class Pattern:
 
     nodes: list[Node]
     whole: bool
-    tries: int = 0
 
     @classmethod
     @lru_cache(maxsize=1024)
@@ -103,27 +113,24 @@ class Pattern:
                 return cls([_bare(alone[0])] if alone else body, whole=False)
         raise PatternError(f"no C++: {' '.join(written.split())[:60]}")
 
-    def places(self, root: Node) -> Iterator[tuple[Part, Bound]]:
-        """Each place below a node that matches: its part of the code, and what the names hold."""
-        self.tries = 0
-        expression = not self.whole and len(self.nodes) == 1 and not _is_statement(self.nodes[0])
+    def places(self, root: Node, given: Bound = MappingProxyType({})) -> Iterator[Place]:
+        """Each place below a node that matches, where names that are given hold what they do."""
+        expression = len(self.nodes) == 1 and not _is_statement(self.nodes[0])
         for node in walk(root):
             if self.whole or expression:
-                if node.type == self.nodes[0].type or expression:
-                    for bound in self._node(self.nodes[0], node, {}):
+                if node.type == self.nodes[0].type or not self.whole:
+                    for bound in islice(self._node(self.nodes[0], node, given), 1):
                         yield Part((node,)), bound
-                        break
             elif node.type == "compound_statement":
-                yield from self._in_block(statements(node))
+                yield from self._in_block(statements(node), given)
             elif is_lone(node):
-                yield from self._in_block([node])
+                yield from self._in_block([node], given)
 
-    def _in_block(self, block: list[Node]) -> Iterator[tuple[Part, Bound]]:
+    def _in_block(self, block: list[Node], given: Bound) -> Iterator[Place]:
         for first in range(len(block)):
-            for bound, count in self._sequence(self.nodes, block[first:], {}):
-                if count:
-                    yield Part(tuple(block[first : first + count])), bound
-                    break
+            found = self._sequence(self.nodes, block[first:], given)
+            for bound, count in islice((one for one in found if one[1]), 1):
+                yield Part(tuple(block[first : first + count])), bound
 
     def _sequence(
         self, pattern: Sequence[Node], code: Sequence[Node], bound: Bound
@@ -151,9 +158,6 @@ class Pattern:
 
     def _node(self, pattern: Node, code: Node, bound: Bound) -> Iterator[Bound]:
         """Ways in which a node of the pattern matches a node of the code."""
-        self.tries += 1
-        if self.tries > MOST_TRIES:
-            raise PatternError("matching takes too long")
         if pattern.type == "labeled_statement":
             label, inside = pattern.named_children
             held = _held(bound, text(label), Part((code,)))
@@ -170,23 +174,10 @@ class Pattern:
                 yield from self._all(statements(pattern), statements(code), bound)
         elif pattern.type == code.type == "for_statement":
             yield from self._loop(pattern, code, bound)
-        elif pattern.type == code.type or (_step(pattern) and _step(code)):
+        elif _kind(pattern) == _kind(code):
             yield from self._inside(pattern, code, bound)
 
     def _inside(self, pattern: Node, code: Node, bound: Bound) -> Iterator[Bound]:
-        steps = _step(pattern), _step(code)
-        if steps[0] and steps[1]:
-            variable, by = steps[0]
-            other, other_by = steps[1]
-            for inner in self._node(variable, other, bound):
-                if isinstance(by, Node) and isinstance(other_by, Node):
-                    yield from self._node(by, other_by, inner)
-                elif isinstance(by, Node) and _ONE.fullmatch(text(by)):
-                    held = _held(inner, text(by)[1:], Part((), str(other_by)))
-                    yield from [held] if held is not None else []
-                elif _number(by) == _number(other_by):
-                    yield inner
-            return
         if not pattern.child_count or not code.child_count:
             if text(pattern) == text(code):
                 yield bound
@@ -232,7 +223,15 @@ def _head(loop: Node) -> list[Node | None]:
     return [loop.child_by_field_name(field) for field in ("initializer", "condition", "update")]
 
 
+def _kind(node: Node) -> str:
+    return "assignment_expression" if node.type == "update_expression" else node.type
+
+
 def _children(node: Node) -> list[Node]:
+    """Its parts; `i++` has those of `i += 1`."""
+    if node.type == "update_expression":
+        variable, sign = (node.child_by_field_name(field) for field in ("argument", "operator"))
+        return [variable, *_STEPS[text(sign)]] if variable is not None else []
     return [child for child in node.children if child.type not in _IGNORED]
 
 
@@ -262,19 +261,3 @@ def _held(bound: Bound, name: str, part: Part) -> Bound | None:
     if name in bound:
         return bound if bound[name].plain == part.plain else None
     return {**bound, name: part}
-
-
-def _step(node: Node) -> tuple[Node, Node | str] | None:
-    """The variable and the step of `++i`, `i++`, `--i`, `i += k`, where that is a whole update."""
-    if node.type == "update_expression":
-        variable = node.child_by_field_name("argument")
-        by: Node | str | None = "1" if text(node.child_by_field_name("operator")) == "++" else "-1"
-    elif node.type == "assignment_expression" and text(node.children[1]) == "+=":
-        variable, by = node.child_by_field_name("left"), node.child_by_field_name("right")
-    else:
-        return None
-    return (variable, by) if variable is not None and by is not None else None
-
-
-def _number(by: Node | str) -> str:
-    return by if isinstance(by, str) else text(by)

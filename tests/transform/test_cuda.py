@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.search.transform.transform import results
-from regraph_kg.search.transform.words import always, jammed, matches, slipped, varying
+from regraph_kg.search.transform.apart import results
+from regraph_kg.search.transform.words import always, jammed, matches, moved, slipped, varying
 
 FOLDER = Path(__file__).parents[2] / "corpus" / "transforms" / "cuda"
 ROWS = """
@@ -93,6 +93,7 @@ def test_words_of_places_and_parts() -> None:
     assert [name for name in "abcdef" if f"{name}[i]" in always(code)] == ["a", "b", "e"]
     assert {"x": "x", "e": "2 * i"} in matches("x[n + 2 * i]", "$x[$e + $c]", c="n")
     assert slipped("x[i] = 1; y = z++;") == ["z"]
+    assert moved("p += n; p[0] = 1; *q = 2; ++i;") == ["p", "i"]
     parts = "int a = t; int b = n; if (a > 0) { int c = b; x[c] = a; }"
     assert varying(parts, ["t"]) == ["a", "c", "t"]
     both = jammed(
