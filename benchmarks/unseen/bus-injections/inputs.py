@@ -2,7 +2,7 @@ import numpy as np
 
 
 def generate(sizes, variant, rng):
-    """Variant 0: branches between any buses; variant 1: near neighbours, and a tenth of all at one bus."""
+    """Variant 0: branches between any buses; 1: neighbours, and a tenth of all at one bus."""
     buses, branches = sizes["buses"], sizes["branches"]
     start = rng.integers(0, buses, branches)
     end = rng.integers(0, buses, branches)

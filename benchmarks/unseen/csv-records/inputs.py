@@ -2,7 +2,7 @@ import numpy as np
 
 
 def generate(sizes, variant, rng):
-    """Bytes of a CSV text: variant 0 few quotes, 1 none, 2 many, so that half of the text is quoted."""
+    """Bytes of a CSV text: variant 0 few quotes, 1 none, 2 so many that half is quoted."""
     length = sizes["length"]
     letters = np.frombuffer(b"abcdefghijklmnop 0123456789.", np.uint8)
     text = letters[rng.integers(0, len(letters), length)]

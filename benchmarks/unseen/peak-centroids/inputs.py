@@ -2,7 +2,7 @@ import numpy as np
 
 
 def generate(sizes, variant, rng):
-    """Starts of groups: variant 0 of any length, many short; variant 1 has most peaks in one group."""
+    """Starts of groups: variant 0 of any length, many short; 1 has most peaks in one group."""
     peaks, groups = sizes["peaks"], sizes["groups"]
     weight = rng.exponential(1.0, groups) ** 2
     if variant == 1:
