@@ -32,8 +32,9 @@ void look_up(const float* __restrict log_temperature, const float* __restrict lo
         i = i > most_i ? most_i : i;
         j = j > most_j ? most_j : j;
         const float fu = u - i, fv = v - j;
-        const float *low = table + (i * width + j), *high = low + width;
-        const float a = low[0] + fv * (low[1] - low[0]), b = high[0] + fv * (high[1] - high[0]);
+        const int low = i * width + j, high = low + width;
+        const float a = table[low] + fv * (table[low + 1] - table[low]);
+        const float b = table[high] + fv * (table[high + 1] - table[high]);
         log_kappa[c] = a + fu * (b - a);
     }
     constexpr float ln10 = 2.302585092994045684f, rest = -3.1975e-8f;  // in two parts: the product stays exact enough
