@@ -76,7 +76,7 @@ class Probe:
         (folder / "work" / "candidate.cpp").write_text(code, "utf-8")
         built = ran(build, folder, self._gcc)
         if built.code != 0:
-            raise BadInput(trimmed(built.said, code))
+            raise BadInput(trimmed(built.said))
 
     def run(self, cases: Sequence[ProbeCall]) -> list[Called | None]:
         """What each call did, in order; None of one that crashed, left its memory or went on."""

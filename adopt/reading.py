@@ -10,9 +10,9 @@ from regraph_kg.adopt.probe import Probe, glue
 from regraph_kg.adopt.refusals import refuse, uncompiled
 from regraph_kg.adopt.seen import Watched, watch
 from regraph_kg.adopt.types import UNNAMED, Names, Passed, Types
-from regraph_kg.cpp.functions import CodeFile, Function, choose, declared_name, parse_query
+from regraph_kg.cpp.functions import CodeFile, Function, choose, parse_query
 from regraph_kg.cpp.slice import Slice, sliced
-from regraph_kg.cpp.syntax import walk
+from regraph_kg.cpp.syntax import declared_name, walk
 from regraph_kg.errors import BadInput
 
 
@@ -47,7 +47,7 @@ def understand(source: CodeFile, text: str) -> Read:
     types = Types(whole, names)
     passed = {}
     for index, node in enumerate(function.parameters):
-        one, name = types.parameter(node), declared_name(whole, node)
+        one, name = types.parameter(node), declared_name(node)
         if not name and (one.form != "scalar" or one.element.in_arrays):
             raise BadInput(
                 f"{source.path}, line {here.line}: parameter {index + 1} has no name; give it one"

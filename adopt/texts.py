@@ -18,12 +18,12 @@ from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import (
     CodeFile,
     choose,
-    declared_name,
     functions,
     parameter_type,
     parsed,
 )
 from regraph_kg.cpp.slice import sliced, whole_text
+from regraph_kg.cpp.syntax import around, declared_name
 from regraph_kg.evaluation.problem.home import Home
 
 _VECTOR = re.compile(r"(const )?(?:std::)?vector<(.+)>( ?const)?&")
@@ -57,10 +57,10 @@ def _with_views(draft: Draft, plain: Plain) -> str:
     views = {n.id: g.view for n, g in zip(own.parameters, plain.given, strict=True) if g.viewed}
     kept, edits = {node.id for node in own.parameters} - views.keys(), Edits()
     for node in (node for function in functions(source) for node in function.parameters):
-        found = _VECTOR.fullmatch(parameter_type(source, node).replace(" &", "&"))
+        found = _VECTOR.fullmatch(parameter_type(node).replace(" &", "&"))
         seen = f"View<{'const ' * bool(found[1] or found[3])}{found[2]}>" if found else ""
         if node.id not in kept and (seen := views.get(node.id, seen)):
-            edits.put(node, f"{seen} {declared_name(source, node)}")
+            edits.put(node, f"{seen} {declared_name(node)}")
     return edits.applied(source.original)
 
 
@@ -133,11 +133,9 @@ def home(draft: Draft, plain: Plain, folder: Path) -> Home:
     extents = {name: draft.wrapped(draft.length(name)) for name in draft.names}
     called = guarded(draft, plain, wrapper(plain, sizes, extents))
     start, end = _line_start(source, function.outer), function.outer.end_byte
-    outermost = function.outer  # or the namespace, class or block around it
-    while outermost.parent is not None and outermost.parent.type != "translation_unit":
-        if outermost.parent.type.startswith("preproc_"):
-            break
-        outermost = outermost.parent
+    outside = ("translation_unit", "preproc_")
+    within = takewhile(lambda node: not node.type.startswith(outside), around(function.outer))
+    outermost = [function.outer, *within][-1]  # or the namespace, class or block around it
     pointers = [n for n, one in draft.read.passed.items() if one.form in ("pointer", "rows")]
     checks = takewhile(lambda n: _THROWS.fullmatch(source.text(n)), function.body.named_children)
     inside = max((node.end_byte for node in checks), default=function.body.start_byte + 1)

@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple
 
 from tree_sitter import Node
 
-from regraph_kg.cpp.functions import CLASSES, CodeFile, declared_name, scope_of, split
-from regraph_kg.cpp.syntax import walk
+from regraph_kg.cpp.functions import CLASSES, CodeFile, scope_of, split
+from regraph_kg.cpp.syntax import declared_name, walk
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.declaration import size_of
 from regraph_kg.evaluation.problem.types import (
@@ -102,7 +102,7 @@ def record(source: CodeFile, name: str, node: Node, number: Number) -> PlainStru
     fields: dict[str, Type] = {}
     if unfit := _kind(node) or _members(source, node, number, fields):
         raise BadInput(f"struct {name} {unfit}; pass plain arrays, one for each member")
-    return PlainStruct("::".join((*scope_of(source, node), name)), fields)
+    return PlainStruct("::".join((*scope_of(node), name)), fields)
 
 
 def _kind(node: Node) -> str:
@@ -269,7 +269,7 @@ class Types:
     def parameter(self, node: Node) -> Passed:
         """What a parameter's declaration passes. Raises `BadInput` with its line."""
         layers, bounds = _layers(node.child_by_field_name("declarator"))
-        name = declared_name(self._source, node)
+        name = declared_name(node)
         try:
             numbers = [self._names.number(self._source.text(b)) if b else None for b in bounds]
             return self._passed(self._written(node), layers, numbers)
@@ -421,7 +421,7 @@ class Types:
             known = self._names.number(self._source.text(said)) if said is not None else value + 1
             if one.type == "enumerator" and known is not None:
                 among[text] = value = known
-        qualified = "::".join((*scope_of(self._source, node), name))
+        qualified = "::".join((*scope_of(node), name))
         return Element(kind, qualified, among=among)
 
 

@@ -14,7 +14,7 @@ from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import CodeFile, parsed
-from regraph_kg.cpp.syntax import LOOPS, walk
+from regraph_kg.cpp.syntax import LOOPS, inside_of, walk
 
 _HEADER = Path(__file__).with_name("ways.h").read_text("utf-8")
 _WAY = re.compile(r"^way (\d+) ([01])$", re.MULTILINE)
@@ -77,7 +77,5 @@ def _is_constant(source: CodeFile, whole: Node) -> bool:
     """Whether it stands outside of functions, in a constexpr one, or is `if constexpr`."""
     if any(child.type == "constexpr" for child in whole.children):
         return True
-    node: Node | None = whole
-    while node is not None and node.type != "function_definition":
-        node = node.parent
+    node = inside_of(whole, {"function_definition"})
     return node is None or "constexpr" in source.text(node).split("{")[0]

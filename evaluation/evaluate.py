@@ -67,7 +67,6 @@ class Judge:
         self._rules = SessionRules(secret, defences or Defences(), limits or JudgeLimits())
         self._machine = machine = Machine(cache, self._rules, gpu)
         self.device, self.toolchain = machine.device, machine.toolchain
-        self.hardware = machine.hardware
         self._sessions: dict[tuple[str, Target], Session] = {}
         self._projects = CommandJudge(self._rules.limits, EVALUATOR, tell)
 

@@ -25,6 +25,3 @@ class Evaluator(Protocol):
 
     def toolchain(self, target: Target) -> str:
         """Compilers and flags, as reports carry them."""
-
-    def hardware(self, target: Target) -> str:
-        """The hardware that runs programs of this target, in a line."""

@@ -16,10 +16,8 @@ from regraph_kg.evaluation.gpu.device import (
     Cores,
     Gpu,
     cores_of,
-    cpu_hardware,
     find_gpu,
     find_gpus,
-    gpu_hardware,
     gpu_memory,
     machine_facts,
     openmp_device,
@@ -101,10 +99,6 @@ class Machine:
         cuda, gpu = self._cuda()
         flags = " ".join(("-O3", *traits.flags, f"sm_{gpu.arch}"))
         return f"{traits.compiler} {cuda.version} {flags}, g++ {self._gcc.version}"
-
-    def hardware(self, target: Target) -> str:
-        """The hardware that runs programs of this target, in a line, without a host name."""
-        return gpu_hardware(self.gpu) if TARGETS[target].on_gpu else cpu_hardware()
 
     def facts(self, target: Target) -> dict[str, str]:
         common = machine_facts() | {"compiler_sandbox": compiler_confinement()[0]}

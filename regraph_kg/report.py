@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from regraph_kg.models.evaluation import PEAKS, Outcome
+from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.run import (
     CommonFailure,
     Cost,
@@ -132,10 +132,7 @@ def _course(summary: RunSummary) -> dict[str, str]:
     return {
         "calls": calls,
         "stopped": _STOPPED[summary.stopped],
-        "roof": f"{100 * summary.roof.share:.0f} % of {PEAKS[summary.roof.bound]},"
-        " by the times of the search"
-        if summary.roof
-        else "",
+        "roof": str(summary.roof or ""),
         "limits": ", ".join(filter(None, more)),
         "answers": counts({Outcome(o).words: count for o, count in summary.outcomes.items()}),
         "of these": f"right, but {' and '.join(strayed)}{recognized}" if strayed else "",

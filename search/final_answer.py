@@ -99,6 +99,7 @@ def summarise(
     """The summary of a run; it `stopped` by a limit of the `ledger`, if nothing else is said."""
     # a screening of code that an earlier step made is no sample of its own
     steps = [step for step in _steps(records) if not step.fell]
+    account = answer.report.account if answer.report else None
     return RunSummary(
         **{name: getattr(header, name) for name in _OF_HEADER},
         active_seconds=ledger.seconds,
@@ -117,7 +118,7 @@ def summarise(
         improved=answer.report is not None,
         taken_back=_taken_back(answer),
         stopped=stopped or ledger.stopped or "exhausted",
-        roof=ledger.roof,
+        roof=account.roof if account else None,
     )
 
 

@@ -1,12 +1,8 @@
 """Ledger: what a run may spend and has spent; the one account of every method."""
 
-from regraph_kg.models.evaluation import EvalReport, WorkAccount
 from regraph_kg.models.method import SearchLimits
 from regraph_kg.models.prompt import Reply
-from regraph_kg.models.run import Cost, RoofShare, Stopped
-
-# Largest believable share of the speed of light: peaks are measured, and may be a little low.
-BELIEVED = 1.1
+from regraph_kg.models.run import Cost, Stopped
 
 
 class Ledger:
@@ -20,8 +16,6 @@ class Ledger:
         self.limits = limits
         self.spent = Cost()
         self.seconds = 0.0
-        self.roof: RoofShare | None = None  # share of the fastest so far; None: not known
-        self._wrong_roof = False
         self.under_way = 0  # calls that have begun and not ended
         self._unreadable = 0
 
@@ -45,27 +39,6 @@ class Ledger:
         """Calls that may still be asked for; those under way are taken off."""
         # calls under way will be paid: they are promised already
         return 0 if self.stopped else self.limits.calls - self.spent.calls - self.under_way
-
-    def judged(self, report: EvalReport) -> None:
-        if report.passed and report.is_known:
-            self.see(report.account)
-
-    def see(self, account: WorkAccount | None) -> None:
-        """Another right code was timed: how near it comes to the device's speed of light.
-
-        That is the shortest believable time of right code (evaluation/timing/roofline.py). It rests
-        on the problem's declared work and on measured peaks: a right call that is much shorter
-        shows that one of them is wrong, and then this run has no roof.
-        """
-        light = account.roof.light if account and account.roof else None
-        if account is None or light is None:
-            return
-        share = light.seconds / account.seconds
-        self._wrong_roof = self._wrong_roof or share > BELIEVED
-        if self._wrong_roof:
-            self.roof = None
-        elif self.roof is None or share > self.roof.share:
-            self.roof = RoofShare(bound=light.bound, share=share)
 
     def read(self, readable: bool) -> None:
         """An answer was looked through for what it may hold: code, or why there is none."""

@@ -65,7 +65,6 @@ def started(task: Task, executor: Executor, ledger: Ledger) -> tuple[Task, Itera
         finished = executor.finish()
         report, ledger.seconds = finished.result, finished.at
         assert isinstance(report, EvalReport)
-        ledger.judged(report)
         seconds = report.stages.get("total", 0.0)
         cost = ledger.charge(Cost(evaluations=1, judge_seconds=seconds))
         steps.append(

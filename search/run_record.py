@@ -332,8 +332,6 @@ class RunRecord:
         """The summary that `regraph optimize` prints; no code where there is no answer."""
         ledger = Ledger(self.header.limits)
         ledger.spent, ledger.seconds = self.cost, self.seconds
-        for report in self.reports.values():
-            ledger.judged(report)
         answer = Answer((), "", None)
         if self.answer is not None:
             step, measured = self.answer

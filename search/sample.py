@@ -221,7 +221,6 @@ class Verdicts:
         return self._ledger.charge(cost)
 
     def _remember(self, text: str, candidate: Candidate, report: EvalReport) -> None:
-        self._ledger.judged(report)
         factor, code = self._factor(report), candidate.code
         self._verdicts[text] = SampleVerdict(report.outcome, code, factor, report.diagnosis)
         if factor is None:

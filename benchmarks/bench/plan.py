@@ -25,7 +25,6 @@ from regraph_kg.models.target import Target, timed_by
 from regraph_kg.runs.choice import usual_settings
 from regraph_kg.runs.search import require_graph
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.judges import open_judge
 from regraph_kg.wiring.problems import check_problem, find_problem
 from regraph_kg.wiring.shipped import corpus_folder
 from regraph_kg.wiring.stores import open_store
@@ -73,8 +72,6 @@ def plan(order: BenchOrder, tell: Tell) -> BenchPlan:
         for arm in order.arms
     )
     _require_graph(order, searches)
-    with open_judge(order.settings) as judge:
-        machine = {target: judge.hardware(target) for target in order.targets}
     begun = BenchResults(
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         version=version("regraph-kg"),
@@ -86,7 +83,6 @@ def plan(order: BenchOrder, tell: Tell) -> BenchPlan:
         prompting={name: str(value) for name, value in order.choice.prompting},
         arms=tuple(map(str, order.arms)),
         seeds=order.seeds,
-        machine=machine,
         # A bench that reads no graph may go on whatever becomes of it.
         graph=_graph(order.settings) if any(arm.walks for arm in order.arms) else {},
         problems=tuple(problems),

@@ -105,7 +105,7 @@ class BenchResults(Frozen, extra="ignore"):
     prompting: dict[str, str] = Field(default_factory=dict)
     """The settings of the prompts; in older files those that were not usual."""
     machine: dict[Target, PlainText] = Field(default_factory=dict)
-    """The machine that programs ran on, in a line."""
+    """The machine that programs ran on, in a line, of benches before 2026-12."""
     arms: tuple[str, ...]  #: in the order of asking; others are compared with the first
     seeds: int  #: searches of each arm on each problem
     searches: dict[Target, int] = Field(default_factory=dict)  #: how many were asked for so far

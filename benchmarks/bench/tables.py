@@ -112,7 +112,7 @@ def _facts(file: BenchResults, runs: Sequence[BenchRun]) -> dict[str, str]:
     graph = ", ".join(f"{count} {name}" for name, count in file.graph.items())
     return {
         "model": _model(run),
-        "device": f"{run.device} ({file.machine.get(run.target, '')})",
+        "device": run.device,
         "toolchain": run.toolchain,
         "judge": f"{run.judge}, finals of grade {file.final}",
         "prompts": run.prompts,

@@ -31,7 +31,7 @@ from regraph_kg.models.text import plain
 
 HOST_FLAGS = ("-std=c++17", "-O3", "-march=native")
 _SHARED = ("-fPIC", "-shared", "-w", "-Wl,--no-undefined", "-Wl,-z,now")
-_PLAIN_ERRORS = ("-fmax-errors=8", "-fdiagnostics-color=never", "-fno-diagnostics-show-caret")
+_PLAIN_ERRORS = ("-fmax-errors=8", "-fdiagnostics-color=never")
 _MARKED = ("-fsanitize=thread", "-U__SANITIZE_THREAD__")
 """Every access to memory calls what perturb.cpp defines."""
 _IN_MEMORY = (
@@ -83,7 +83,6 @@ def _names(file: str, taken: str) -> Command:
 
 
 _UNFIT = re.compile("Unsupported gpu architecture.*|unsupported GNU version.*")
-_CANDIDATES = ("candidate.cpp", "candidate.cu")
 _HARNESS = Path(__file__).parents[1] / "worker" / "harness"
 _NATIVE = Path(__file__).parents[1] / "native" / "arrays.cpp"
 
@@ -260,11 +259,10 @@ class Compiler:
         self._require_machine(job, result, directory)
         if _TOO_LARGE.search(result.said):
             return self._too_large()
-        source = next((code for name, code in job.files.items() if name in _CANDIDATES), "")
         output = result.said.replace(f"{directory / 'work'}/", "")
         compiles = result.command[0] == "/bin/sh"  # it is its symbols that are refused
         outcome = Outcome.REJECTED_SOURCE if compiles else Outcome.COMPILE_FAILED
-        return Failure(outcome, trimmed(output, source))
+        return Failure(outcome, trimmed(output))
 
     def _too_large(self) -> Failure:
         limit = self._limits.object_bytes / 2**20

@@ -220,7 +220,6 @@ class JudgePool:
         rules = SessionRules(0, Defences(), limits or JudgeLimits())
         self._machine = machine = Machine(cache, rules, gpu)
         self.device, self.toolchain = machine.device, machine.toolchain
-        self.hardware = machine.hardware
         self._processes = [JudgeProcess() for _ in devices]
         for device, process in zip(devices, self._processes, strict=True):
             on = ("cpu", ON_CPU) if device == "cpu" else (f"gpu {device}", ON_GPU)

@@ -25,10 +25,6 @@ times `SAFETY`. Compulsory bytes are the smaller of the declared and the derived
 once, each array out once), so a generous declaration accuses nobody. Operations have no floor: a
 better algorithm does fewer.
 
-The speed of light is what a search may end at: compulsory bytes and copies at the roof's peaks, and
-on a CPU the declared floating-point operations, which are the problem's word. A GPU's are left out:
-its tensor cores have no peak here. None where the problem may exit early.
-
 Not covered: lower precision and tensor cores have no peak of their own here; the arithmetic peak is
 that of fp32 fused multiply-add (fp64 where every floating-point array is fp64), integers have none.
 A GPU candidate that computes on the host what it has not copied stays below the floor of metric
@@ -68,7 +64,7 @@ from regraph_kg.evaluation.problem.types import is_inexact
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.worker.spawn import passed_on
 from regraph_kg.models.base import Frozen
-from regraph_kg.models.evaluation import Bound, Outcome, Roof, SpeedOfLight, WorkAccount
+from regraph_kg.models.evaluation import Bound, Outcome, Roof, WorkAccount
 from regraph_kg.models.target import TARGETS, Target
 
 SAFETY = 0.8  # share of the floor that is enforced: measured peaks may be a little low
@@ -231,11 +227,6 @@ def _roof(problem: Problem, seconds: float, peaks: Peaks, bytes_: int) -> Roof:
     flop = _declared(problem, problem.work.flop) or 0
     bounds = _bounds(problem, peaks, bytes_, flop)
     bound, amount, peak = bounds[-1]
-    light = None
-    if not problem.work.early_exit:
-        counts = not peaks.on_gpu and any(arg.is_inexact for arg in problem.arrays)
-        least = _bounds(problem, peaks, traffic(problem).total, flop if counts else 0)[-1]
-        light = SpeedOfLight(bound=least[0], seconds=least[1] / least[2])
     return Roof(
         bound=bound,
         seconds=amount / peak,
@@ -243,7 +234,6 @@ def _roof(problem: Problem, seconds: float, peaks: Peaks, bytes_: int) -> Roof:
         reached=amount / seconds,
         peak=peak,
         floor_seconds=floor_seconds(problem, peaks),
-        light=light,
         shares={name: amount / peak / seconds for name, amount, peak in bounds if amount},
     )
 

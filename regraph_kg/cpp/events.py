@@ -25,6 +25,7 @@ from regraph_kg.cpp.syntax import (
     bare,
     called,
     declared_name,
+    inside_of,
     operator,
     parameters,
     short,
@@ -357,10 +358,9 @@ class _Walk:
 
     def _exit(self, node: Node, place: CodePlace, mode: Mode) -> None:
         """Mark the loops that a statement leaves: one for break, all around it for others."""
-        is_break, above, loop = node.type == "break_statement", node.parent, place.loop
+        is_break, loop = node.type == "break_statement", place.loop
         stops = {"lambda_expression"} | ({*LOOPS, "switch_statement"} if is_break else set())
-        while above is not None and above.type not in stops:
-            above = above.parent
+        above = inside_of(node, stops)
         if is_break:
             if loop != NO_LOOP and above is not None and above.type in LOOPS:
                 self.events.loops[loop].exits = True

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from tree_sitter import Node, Tree
 
-from regraph_kg.cpp.syntax import parse, walk
+from regraph_kg.cpp import syntax
+from regraph_kg.cpp.syntax import around, declared_name, inside_of, parse, walk
 from regraph_kg.errors import BadInput
 
 MOST_BYTES = 16 * 2**20
@@ -106,7 +107,7 @@ class Function(NamedTuple):
         """A parameter's default argument, as it is written; "" where it has none."""
         for parameter in self.parameters:
             value = parameter.child_by_field_name("default_value")
-            if value is not None and declared_name(self.source, parameter) == name:
+            if value is not None and declared_name(parameter) == name:
                 return self.source.text(value)
         return ""
 
@@ -125,15 +126,12 @@ class Function(NamedTuple):
     @property
     def method_of(self) -> Node | None:
         """The class whose member it is."""
-        above = self.node.parent
-        while above is not None and above.type not in CLASSES:
-            above = above.parent
-        return above
+        return inside_of(self.node, CLASSES)
 
     @property
     def types(self) -> tuple[str, ...]:
         """The types of its parameters."""
-        return tuple(parameter_type(self.source, parameter) for parameter in self.parameters)
+        return tuple(parameter_type(parameter) for parameter in self.parameters)
 
     def shown(self) -> str:
         """The name that `--function` accepts: `blur(const float*, int)`."""
@@ -215,7 +213,7 @@ def functions(source: CodeFile) -> list[Function]:
         kinds = ("identifier", "field_identifier", "qualified_identifier")
         said = source.text(name) if name is not None and name.type in kinds else ""
         if parts := [part for part in re.split(r"\s*::\s*", said) if part]:  # of `a::b::f`
-            around = scope_of(source, node)
+            around = scope_of(node)
             outer = (
                 node.parent if node.parent and node.parent.type == "template_declaration" else node
             )
@@ -291,20 +289,15 @@ def split(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def declared_name(source: CodeFile, node: Node) -> str:
-    """Name that a declarator declares; "" where there is none."""
-    names = names_of(node.child_by_field_name("declarator"))
-    return source.text(names[0]) if names else ""
-
-
-def parameter_type(source: CodeFile, node: Node) -> str:
+def parameter_type(node: Node) -> str:
     """A parameter's type as text, its name and default value left out."""
     names = names_of(node.child_by_field_name("declarator"))
     value = node.child_by_field_name("default_value")
     end = value.start_byte if value else node.end_byte
     hole = (names[0].start_byte, names[0].end_byte) if names else (end, end)
-    text = source.content[node.start_byte : hole[0]] + source.content[hole[1] : end]
-    return _plain(text.decode().rstrip(" \t\n="))
+    whole, first = node.text or b"", node.start_byte
+    kind = whole[: hole[0] - first] + whole[hole[1] - first : end - first]
+    return _plain(kind.decode().rstrip(" \t\n="))
 
 
 def _plain(text: str) -> str:
@@ -332,14 +325,11 @@ def _function_declarator(node: Node) -> Node | None:
     return inner if inner is not None and inner.type == "function_declarator" else None
 
 
-def scope_of(source: CodeFile, node: Node) -> tuple[str, ...]:
+def scope_of(node: Node) -> tuple[str, ...]:
     """Names of the namespaces and classes around a node, outermost first."""
     names: list[str] = []
-    above = node.parent
-    while above is not None:
-        if above.type in _SCOPES:
-            name = above.child_by_field_name("name")
-            if name is not None:
-                names[:0] = re.split(r"\s*::\s*", source.text(name))
-        above = above.parent
+    for above in around(node):
+        name = above.child_by_field_name("name") if above.type in _SCOPES else None
+        if name is not None:
+            names[:0] = re.split(r"\s*::\s*", syntax.text(name))
     return tuple(names)

@@ -6,7 +6,7 @@ from itertools import islice
 from tree_sitter import Node
 
 from regraph_kg.cpp.occurrences import Events, Loop
-from regraph_kg.cpp.syntax import LOOPS, bare, declared_name, operator, text, walk
+from regraph_kg.cpp.syntax import LOOPS, bare, declared_name, inside_of, operator, text, walk
 
 COMPARES = frozenset({"<", "<=", ">", ">=", "!="})
 _MOST = 64
@@ -43,13 +43,8 @@ def declared_kind(loop: Node) -> str:
 
 def continues(loop: Node) -> bool:
     """Whether a `continue` ends an iteration."""
-    for node in walk(loop):
-        above = node.parent if node.type == "continue_statement" else None
-        while above is not None and above.type not in LOOPS:
-            above = above.parent
-        if above is not None and above.id == loop.id:
-            return True
-    return False
+    ends = (node for node in walk(loop) if node.type == "continue_statement")
+    return any(inside_of(node, LOOPS) == loop for node in ends)
 
 
 def _header(loop: Loop) -> Header:

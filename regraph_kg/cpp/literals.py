@@ -21,8 +21,8 @@ from pathlib import Path
 from tree_sitter import Node
 
 from regraph_kg.cpp.constants import Constants
-from regraph_kg.cpp.functions import CodeFile, declared_name, functions, parsed
-from regraph_kg.cpp.syntax import walk
+from regraph_kg.cpp.functions import CodeFile, functions, parsed
+from regraph_kg.cpp.syntax import declared_name, walk
 
 _MOST = 2**40  # no extent is larger
 _COMPARISONS = {"<", ">", "<=", ">=", "==", "!="}
@@ -68,7 +68,7 @@ def literals(code: str, entry: str) -> Literals:
     compared = {literal.value for literal in found if literal.names}
     numbers = [lit for lit in found if lit.value > 1 and (lit.names or lit.value not in compared)]
     entries = [function for function in functions(source) if function.name == entry]
-    names = [declared_name(source, node) for node in entries[0].parameters] if entries else []
+    names = [declared_name(node) for node in entries[0].parameters] if entries else []
     return Literals(
         tuple(sorted(numbers, key=lambda lit: not lit.names)), frozenset(lengths), tuple(names)
     )

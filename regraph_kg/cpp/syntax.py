@@ -5,7 +5,7 @@ nothing is compiled. Not here: the meaning of nodes for a loop.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -106,6 +106,19 @@ def walk(node: Node) -> Iterator[Node]:
         current = waiting.pop()
         yield current
         waiting.extend(reversed(current.children))
+
+
+def around(node: Node) -> Iterator[Node]:
+    """The nodes around a node, the innermost first."""
+    above = node.parent
+    while above is not None:
+        yield above
+        above = above.parent
+
+
+def inside_of(node: Node, kinds: Collection[str]) -> Node | None:
+    """The innermost node of these kinds around a node."""
+    return next((above for above in around(node) if above.type in kinds), None)
 
 
 def bare(node: Node | None) -> Node | None:

@@ -144,14 +144,7 @@ _PROVES_LESS = ": a few shapes and calls only; a screening proves more"
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, ""))
 
 
-class SpeedOfLight(Frozen):
-    """The shortest believable time of any right code, and its bound."""
-
-    bound: Bound
-    seconds: float
-
-
-class Roof(Frozen):
+class Roof(Frozen, extra="ignore"):  # older reports have a field more
     """The shortest time that the device's measured peaks allow, and a call's distance from it."""
 
     bound: Bound  #: the limit that takes longest
@@ -161,10 +154,11 @@ class Roof(Frozen):
     peak: float  #: the measured peak of that resource, in the same unit
     floor_seconds: float | None = None
     """Below this the declared bytes cannot have moved; None where the problem may exit early."""
-    light: SpeedOfLight | None = None
-    """The bound of compulsory work alone (evaluation/timing/roofline.py); None where unknown."""
     shares: dict[Bound, float] = Field(default_factory=dict)
     """The reached share of each peak; the largest is `share`. Older reports have none."""
+
+    def __str__(self) -> str:
+        return f"{100 * self.share:.0f} % of {PEAKS[self.bound]}"
 
 
 class WorkAccount(Frozen):
@@ -189,7 +183,7 @@ class WorkAccount(Frozen):
         text = f"{digits(roof.reached / size)} of {digits(roof.peak / size)} {prefix}{unit}"
         if self.intensity is not None:
             text += f"; {digits(self.intensity)} flop/byte"
-        return f"{100 * roof.share:.0f} % of {PEAKS[roof.bound]} ({text})"
+        return f"{roof} ({text})"
 
 
 class EvalReport(Frozen):

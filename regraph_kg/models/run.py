@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, SerializeAsAny
 
 from regraph_kg.models.base import Frozen, Metric
-from regraph_kg.models.evaluation import Bound, Interval, Outcome, possible_speedup
+from regraph_kg.models.evaluation import Interval, Outcome, Roof, possible_speedup
 from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.port import Port
@@ -23,7 +23,6 @@ class Task:
     entry: str
     signature: str  # the entry point's in C, without body
     metric: Metric = "call"  # whose arrays it gets: the host's, or the device's
-    machine: str = ""  # the machine in a line, for prompts
     guarantee: str = ""  # the verdicts' base, where that is less than the judge's own checks
     ports: tuple[Port, ...] = ()
     """Programs made of the serial code, of which one may be the start; the fastest first."""
@@ -96,7 +95,7 @@ class RunHeader(Frozen):
     toolchain: str
     prompts: str  # version and digest of the prompt templates
     excluded: str | None  # the problem whose examples the search did not read; None: it read all
-    machine: str = ""  # the machine in a line
+    machine: str = ""  #: the machine in a line, of runs before 2026-12
     guarantee: str = ""  #: what verdicts rest on, where that is less than usual; else ""
     graph: GraphShown = "whole"
 
@@ -190,13 +189,6 @@ Stopped = Literal["calls", "evaluations", "tokens", "seconds", "unreadable", "ex
 """The limit that ended a search; "exhausted": nothing was left to try."""
 
 
-class RoofShare(Frozen):
-    """The share of the speed of light that a search's fastest code reaches, as screened."""
-
-    bound: Bound
-    share: float  #: shortest believable time over the measured one; above 1 where peaks are low
-
-
 class TakenBack(Frozen):
     """The fastest code of a search, where the final measurement did not confirm it."""
 
@@ -246,5 +238,5 @@ class RunSummary(Frozen):
     toolchain: str
     excluded: str | None
     stopped: Stopped
-    roof: RoofShare | None  #: None where nothing passed, or the roof is unknown
+    roof: Roof | None  #: the answer's; None without one, or where the peaks are unknown
     guarantee: str = ""  #: as in the header

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from regraph_kg.cpp.functions import CodeFile
-from regraph_kg.cpp.syntax import walk
+from regraph_kg.cpp.syntax import text, walk
 from regraph_kg.port.names import BY_VALUE, NUMBERS, is_number
 
 _PARTS = {"subscript_expression", "field_expression", "parenthesized_expression"}
@@ -35,7 +35,7 @@ class Changes:
             if node.type == "function_declarator" and listed is not None:
                 name = source.text(node.children[0]).split("::")[-1]
                 texts = [source.text(n) for n in listed.named_children if n.type != "comment"]
-                taken = ["const" in text or not re.search(r"&|\.\.\.", text) for text in texts]
+                taken = ["const" in it or not re.search(r"&|\.\.\.", it) for it in texts]
                 self._takes.setdefault(name, []).append(taken)
                 # an operator, other than an assignment, may change its operands
                 if re.fullmatch(r"operator\W*[^\w=\])]", name) and not name.endswith(("++", "--")):
@@ -47,6 +47,10 @@ class Changes:
         for inner in walk(node):
             target = inner.child_by_field_name(_SIDES.get(inner.type, "none"))
             yield from map(_base, (*([target] if target else []), *self._arguments(inner)))
+
+    def names(self, node: Node) -> set[str]:
+        """The texts of what a node may change."""
+        return set(map(text, self.changed_by(node)))
 
     def _arguments(self, node: Node) -> Iterator[Node]:
         """Arguments that a call or a constructor may change."""

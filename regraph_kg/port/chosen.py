@@ -29,14 +29,14 @@ def chosen(kernels: Kernels, code: str, scope: Scope) -> list[str] | None:
     body = loop.child_by_field_name("body")
     *before, last = statements(body) or [loop]
     best, sign, value, others = _choice(source, last)
-    changed = {source.text(it) for it in Changes(source).changed_by(loop)}
+    changed = Changes(source).names(loop)
     if head is None or body is None or not {best, *others} <= scope.scalars.keys():
         return None
     rest, kind, at = " ".join(map(source.text, before)), scope.scalars[best], head.variable
     read = {*_WORD.findall(f"{rest} {value} {head.first} {head.end} {' '.join(others.values())}")}
     known = dict[str, str]()
     for it in before:
-        known |= dict.fromkeys(declared(source, it), text(it.child_by_field_name("type")))
+        known |= dict.fromkeys(declared(it), text(it.child_by_field_name("type")))
     known |= {name: array.element for name, array in scope.arrays.items()}
     same = kind == "double" or known.get(value.partition("[")[0]) == kind
     apart = not {best, *others} & read and changed <= {best, at, *others}

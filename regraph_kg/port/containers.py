@@ -8,13 +8,14 @@ Not covered: vectors that grow, or that hold vectors.
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from tree_sitter import Node
 
 from regraph_kg.cpp import syntax
 from regraph_kg.cpp.edits import Edits
-from regraph_kg.cpp.functions import Function, declared_name, split
-from regraph_kg.cpp.syntax import walk
+from regraph_kg.cpp.functions import Function, split
+from regraph_kg.cpp.syntax import around, declared_name, inside_of, walk
 from regraph_kg.port.host import flat, is_return, words_of
 from regraph_kg.port.names import UnportableError, fresh, is_number
 from regraph_kg.port.scratch import is_known
@@ -45,7 +46,7 @@ class FunctionContainers:
         """Names and declarations of its parameters in the port."""
         source, result = self.function.source, list[tuple[str, str]]()
         for node in self.function.parameters:
-            name = declared_name(source, node)
+            name = declared_name(node)
             container = self.parameters.get(name)
             if container is None:
                 result.append((name, flat(source, node).partition("=")[0].rstrip()))  # no default
@@ -82,7 +83,7 @@ class Containers:
         for node in function.parameters:
             container = container_of(function.source, node)
             if container:
-                name = declared_name(function.source, node)
+                name = declared_name(node)
                 owner.parameters[name] = container
                 owner.lengths[name] = container.fixed or self._size(name)
                 owner.elements[name] = container.element
@@ -241,7 +242,7 @@ class Containers:
         callee, parameters = self.owners[name], self.owners[name].function.parameters
         if place >= len(parameters):
             raise UnportableError(f"{name} is called with more than it takes")
-        parameter = declared_name(callee.function.source, parameters[place])
+        parameter = declared_name(parameters[place])
         if parameter not in callee.parameters:
             raise UnportableError(f"{name} takes a container as {parameter}")
         return callee, parameter
@@ -271,7 +272,7 @@ class Containers:
         source, body = owner.function.source, owner.function.body
         texts = [_swapped(flat(source, node)) for node in walk(body) if node.type in _MADE]
         returns = [node for node in walk(body) if is_return(node, owner.function)]
-        returned = set[str]().union(*(words_of(source, node) for node in returns))
+        returned = set[str]().union(*(words_of(node) for node in returns))
         for name in owner.parameters:
             if not any(name in pair for pair in texts):
                 continue
@@ -374,10 +375,8 @@ class Containers:
 
     def _is_copied(self, owner: FunctionContainers, node: Node) -> bool:
         """Whether a node stands in the declaration of a vector that the work declares."""
-        above: Node | None = node
-        while above is not None and above.type not in _MADE:
-            above = above.parent
-        return above is not None and above.start_byte in owner.vectors
+        made = node if node.type in _MADE else inside_of(node, _MADE)
+        return made is not None and made.start_byte in owner.vectors
 
     def _member(self, owner: FunctionContainers, node: Node, name: str, edits: Edits) -> None:
         source, call = owner.function.source, node.parent
@@ -412,13 +411,8 @@ def _is_use(owner: FunctionContainers, node: Node) -> bool:
     source = owner.function.source
     if node.type != "identifier" or source.text(node) not in owner.lengths:
         return False
-    above = node.parent
-    while above is not None and above.id != owner.function.body.id:
-        if above.type == "lambda_expression" and source.text(node) in {
-            declared_name(source, parameter)
-            for parameter in walk(above)
-            if parameter.type in ("parameter_declaration", "optional_parameter_declaration")
-        }:
-            return False
-        above = above.parent
-    return True
+    return not any(
+        source.text(node) in map(syntax.declared_name, syntax.parameters(above))
+        for above in takewhile(lambda it: it.id != owner.function.body.id, around(node))
+        if above.type == "lambda_expression"
+    )

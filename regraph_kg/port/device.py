@@ -8,8 +8,8 @@ import re
 from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
-from regraph_kg.cpp.functions import CodeFile, Function, declared_name, parsed
-from regraph_kg.cpp.syntax import walk
+from regraph_kg.cpp.functions import CodeFile, Function, parsed, scope_of
+from regraph_kg.cpp.syntax import declared_name, walk
 from regraph_kg.port.containers import Containers, FunctionContainers
 from regraph_kg.port.host import declared, words_of
 from regraph_kg.port.names import ALGORITHMS, UnportableError, rename
@@ -135,7 +135,7 @@ def _declaration(
         return
     if "lambda_expression" in inside or ("call_expression" in inside and not is_limit):
         raise UnportableError(f"{text[:50]}: a constant that is computed before main")
-    if {"array_declarator", "initializer_list"} & inside or passed & {*declared(source, node)}:
+    if {"array_declarator", "initializer_list"} & inside or passed & {*declared(node)}:
         edits.insert(node.start_byte, "__device__ ")
 
 
@@ -145,19 +145,14 @@ def _computed(source: CodeFile, node: Node, edits: Edits, tables: list[str]) -> 
         node.child_by_field_name("type"),
         node.children_by_field_name("declarator"),
     )
-    value, scope, above = declarator.child_by_field_name("value"), "", node.parent
-    name = "".join(declared(source, node))
+    value, name = declarator.child_by_field_name("value"), "".join(declared(node))
     if kind is None or value is None or others or not name.isidentifier():
         raise UnportableError(f"{source.text(node)[:50]}: a constant that is computed before main")
-    while above is not None:
-        named = above.child_by_field_name("name") if above.type == "namespace_definition" else None
-        scope = f"{source.text(named)}::{scope}" if named is not None else scope
-        above = above.parent
     text = source.text(value)
     told = f"decltype({text})" if source.text(kind) == "auto" else source.text(kind)
     kernel = f"__global__ void set_{name}() {{\n    {name} = {text};\n}}"
     edits.put(node, f"__device__ {told} {name};\n\n{kernel}")
-    tables.append(f"{scope}set_{name}")
+    tables.append("::".join((*scope_of(node), f"set_{name}")))
 
 
 def _typedef(source: CodeFile, node: Node, edits: Edits) -> None:
@@ -198,12 +193,11 @@ def _require_fit(function: Function, *, is_work: bool) -> None:
 
 def _is_long(function: Function, node: Node) -> bool:
     """Whether a declaration's arrays have lengths that the function computes."""
-    source, sizes = function.source, set[str]()
-    for inner in walk(node):
-        size = inner.child_by_field_name("size") if inner.type == "array_declarator" else None
-        sizes |= words_of(source, size) if size is not None else set()
-    own = {name for inner in walk(function.body) for name in declared(source, inner)}
-    own |= {declared_name(source, parameter) for parameter in function.parameters}
+    inside = (inner for inner in walk(node) if inner.type == "array_declarator")
+    lengths = (inner.child_by_field_name("size") for inner in inside)
+    sizes = set[str]().union(*(words_of(size) for size in lengths if size is not None))
+    own = {name for inner in walk(function.body) for name in declared(inner)}
+    own |= {declared_name(parameter) for parameter in function.parameters}
     return bool(sizes & own)
 
 

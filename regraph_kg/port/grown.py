@@ -12,7 +12,7 @@ from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import split
-from regraph_kg.cpp.syntax import LOOPS, parse, short, statements, text, walk
+from regraph_kg.cpp.syntax import LOOPS, inside_of, parse, short, statements, text, walk
 from regraph_kg.port.scratch import is_known
 
 _LONGEST = 400
@@ -76,11 +76,9 @@ def _begin(node: Node) -> int:
 def _ends_early(loop: Node) -> bool:
     """Whether a step of a loop may end before its end, or the loop before its last step."""
     for node in [it for it in walk(loop) if it.type in _LEAVES]:
-        stops, above = {*LOOPS, "lambda_expression"}, node.parent
+        stops = {*LOOPS, "lambda_expression"}
         stops |= {"switch_statement"} if node.type == "break_statement" else set()
-        while above is not None and above.type not in stops:
-            above = above.parent
-        if node.type in _LEAVES[:2] or above == loop:
+        if node.type in _LEAVES[:2] or inside_of(node, stops) == loop:
             return True
     return False
 

@@ -1,13 +1,14 @@
 """Small questions about the declarations and expressions of a function."""
 
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 
 from tree_sitter import Node
 
 from regraph_kg.cpp import syntax
 from regraph_kg.cpp.functions import CodeFile, Function
-from regraph_kg.cpp.syntax import walk
+from regraph_kg.cpp.syntax import around, walk
 from regraph_kg.port.names import is_number
 
 PLACE = Path("serial.cpp")
@@ -24,7 +25,7 @@ def flat(source: CodeFile, node: Node) -> str:
     return " ".join(b" ".join((*parts, source.content[at : node.end_byte])).decode().split())
 
 
-def declared(source: CodeFile, node: Node) -> Iterator[str]:
+def declared(node: Node) -> Iterator[str]:
     """Names that a declaration declares."""
     yield from filter(None, map(syntax.declared_name, node.children_by_field_name("declarator")))
 
@@ -42,16 +43,12 @@ def is_plain(source: CodeFile, node: Node) -> bool:
     )
 
 
-def words_of(source: CodeFile, node: Node) -> set[str]:
+def words_of(node: Node) -> set[str]:
     """Names in an expression."""
-    return {source.text(inner) for inner in walk(node) if inner.type == "identifier"}
+    return {syntax.text(inner) for inner in walk(node) if inner.type == "identifier"}
 
 
 def is_return(node: Node, function: Function) -> bool:
     """Whether a node returns from the function, not from a lambda in it."""
-    above = node if node.type == "return_statement" else None
-    while above is not None and above.type != "lambda_expression":
-        if above.id == function.body.id:
-            return True
-        above = above.parent
-    return False
+    inner = takewhile(lambda it: it.type != "lambda_expression", around(node))
+    return node.type == "return_statement" and any(it.id == function.body.id for it in inner)

@@ -10,12 +10,11 @@ from tree_sitter import Node
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import (
     Function,
-    declared_name,
     functions,
     parameter_type,
     parsed,
 )
-from regraph_kg.cpp.syntax import walk
+from regraph_kg.cpp.syntax import declared_name, walk
 from regraph_kg.port.host import PLACE, declared
 from regraph_kg.port.names import fresh
 
@@ -59,9 +58,9 @@ def _body(function: Function, call: Node, statement: Node, taken: set[str]) -> s
     taken |= {*re.findall(r"\w+", others.decode())}
     lines, edits = list[str](), Edits()
     made = [node for node in walk(function.body) if node.type == "declaration"]
-    names = {name: fresh(name, taken) for node in made for name in declared(source, node)}
+    names = {name: fresh(name, taken) for node in made for name in declared(node)}
     for node, value in zip(function.parameters, given, strict=True):
-        name, kind = declared_name(source, node), parameter_type(source, node)
+        name, kind = declared_name(node), parameter_type(node)
         whole = "&" in kind or "<" in kind
         if whole and not value.isidentifier():
             return ""

@@ -15,9 +15,10 @@ from typing import Any
 
 from tree_sitter import Node
 
+from regraph_kg.cpp import syntax
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import CodeFile, Function, functions, parsed
-from regraph_kg.cpp.syntax import LOOPS, walk
+from regraph_kg.cpp.syntax import LOOPS, around, walk
 from regraph_kg.port.changes import Changes
 from regraph_kg.port.host import PLACE, declared, is_plain
 from regraph_kg.port.loops import SerialLoop, as_threads
@@ -180,9 +181,7 @@ class Kernels:
         proved, written = apart or text, text if apart else ""
         _, function = self.read(proved, scope)
         loop = function.body.named_children[0]
-        changed = {
-            function.source.text(target) for target in Changes(function.source).changed_by(loop)
-        }
+        changed = Changes(function.source).names(loop)
         plain = not changed & scope.scalars.keys()
         nest = self._nest(proved, scope, (), written) if plain else None
         if nest is not None:
@@ -336,7 +335,7 @@ class Kernels:
         source, function = self.read(text, scope, _declared_names(text))
         edits, before, after, inner = Edits(), list[str](), list[str](), scope.copy()
         values = _values(source, function.body)
-        changed = {source.text(it) for it in Changes(source).changed_by(function.body)}
+        changed = Changes(source).names(function.body)
         for node in walk(function.body):
             declarator = node.child_by_field_name("declarator")
             kind = node.child_by_field_name("type")
@@ -358,8 +357,7 @@ class Kernels:
             room = f"sizeof({element}) * size_t({length})" + (f" * {count}" if count != "1" else "")
             before += [f"{element}* {memory};", f"cudaMalloc(&{memory}, {room});"]
             after.append(f"cudaFree({memory});")
-        first, last = function.body.start_byte + 2, function.body.end_byte - 2
-        return _Sliced(edits.applied(source.original, first, last), inner, before, after)
+        return _Sliced(_inside(function, edits), inner, before, after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,14 +371,13 @@ class _Sliced:
 
 
 def _declared_names(text: str) -> set[str]:
-    source = parsed(PLACE, f"void f() {{\n{text}\n}}".encode())
-    inside = [node for node in walk(source.tree.root_node) if node.type == "declaration"]
-    return {name for node in inside for name in declared(source, node)}
+    inside = [node for node in walk(_function_of(text).body) if node.type == "declaration"]
+    return {name for node in inside for name in declared(node)}
 
 
 def _values(source: CodeFile, body: Node) -> dict[str, str]:
     """The first values of numbers that a body declares; none where something changes one."""
-    changed = {source.text(target) for target in Changes(source).changed_by(body)}
+    changed = Changes(source).names(body)
     found = dict[str, str]()
     for node in walk(body):
         name, value = node.child_by_field_name("declarator"), node.child_by_field_name("value")
@@ -394,11 +391,11 @@ def _in_words_of(size: str, values: Mapping[str, str], known: Collection[str]) -
     """A length as the host computes it; "" for a constant one, None where it cannot."""
     own = bool(_words(size) & values.keys())
     for _ in range(4):
-        words = set(re.findall(r"[A-Za-z_]\w*", size))
+        words = _words(size)
         if not words & values.keys():
             break
         size = re.sub(r"[A-Za-z_]\w*", lambda word: f"({values.get(word[0], word[0])})", size)
-    words = set(re.findall(r"[A-Za-z_]\w*", size))
+    words = _words(size)
     if not words & {*known}:
         return None if own or "?" in size else ""
     return size if re.fullmatch(r"[\w\s+\-*/()]+", size) else None
@@ -477,43 +474,48 @@ def _begun(text: str, own: str) -> str:
     text = _left_by(text, ";", of_loop=True)
     if not own:
         return text
-    source = parsed(PLACE, f"void f() {{\n{text}\n}}".encode())
-    body = functions(source)[0].body.named_children[0].child_by_field_name("body")
-    if body is None:
-        return text
-    edits = Edits()
-    edits.insert(body.start_byte, f"{{\n{own}")
-    edits.insert(body.end_byte, "\n}")
-    return edits.applied(source.original)[len("void f() {\n") : -len("\n}")]
+    function, edits = _function_of(text), Edits()
+    body = function.body.named_children[0].child_by_field_name("body")
+    if body is not None:
+        edits.insert(body.start_byte, f"{{\n{own}")
+        edits.insert(body.end_byte, "\n}")
+    return _inside(function, edits)
 
 
 def _left_by(text: str, left: str, *, of_loop: bool = False) -> str:
     """A loop's body, or a loop, with another word for the `continue` of the loop."""
-    source = parsed(PLACE, f"void f() {{\n{text}\n}}".encode())
-    root, edits = functions(source)[0].body, Edits()
+    function, edits = _function_of(text), Edits()
+    root = function.body
     top = root.named_children[0] if of_loop and root.named_children else root
     for node in walk(root):
-        above = node.parent if node.type == "continue_statement" else None
-        while above is not None and above.type not in LOOPS and above.id != root.id:
-            above = above.parent
-        if above is not None and above.id == top.id:
+        around_it = (it for it in around(node) if it.type in LOOPS or it.id == root.id)
+        if node.type == "continue_statement" and next(around_it).id == top.id:
             edits.put(node, left)
-    return edits.applied(source.original)[len("void f() {\n") : -len("\n}")]
+    return _inside(function, edits)
+
+
+def _function_of(text: str) -> Function:
+    return functions(parsed(PLACE, f"void f() {{\n{text}\n}}".encode()))[0]
+
+
+def _inside(function: Function, edits: Edits) -> str:
+    """The edited text of which `_function_of` made a function."""
+    first, last = function.body.start_byte + 2, function.body.end_byte - 2
+    return edits.applied(function.source.original, first, last)
 
 
 def _body_of(text: str) -> str:
-    source = parsed(PLACE, f"void f() {{\n{text}\n}}".encode())
-    node = functions(source)[0].body.named_children[0]
-    body = node.child_by_field_name("body")
+    function = _function_of(text)
+    body = function.body.named_children[0].child_by_field_name("body")
     if body is None:
         return ""
-    return undented(source.text(body), source, body).strip("\n")
+    return undented(syntax.text(body), function.source, body).strip("\n")
 
 
 def _loop_inside(body: str) -> tuple[dict[str, tuple[str, str]], str] | None:
     """Numbers and pointers that it declares, and the loop behind them; None for any other body."""
-    source = parsed(PLACE, f"void f() {{\n{body}\n}}".encode())
-    node = functions(source)[0].body
+    function = _function_of(body)
+    source, node = function.source, function.body
     statements = [n for n in node.named_children if n.type != "comment"]
     if len(statements) == 1 and statements[0].type == "compound_statement":
         node = statements[0]
@@ -521,10 +523,10 @@ def _loop_inside(body: str) -> tuple[dict[str, tuple[str, str]], str] | None:
     if not statements or statements[-1].type != "for_statement":
         return None
     found = dict[str, tuple[str, str]]()
-    changed = {source.text(target) for target in Changes(source).changed_by(node)}
+    changed = Changes(source).names(node)
     for statement in statements[:-1]:
         kind, text = statement.child_by_field_name("type"), source.text(statement)
-        names = {*declared(source, statement)}
+        names = {*declared(statement)}
         is_pointer = len(names) == 1 and re.match(r"(?:const )?[\w: ]+\*(?: ?const)? ?\w+ = ", text)
         if kind is None or not (is_plain(source, statement) or is_pointer):
             return None

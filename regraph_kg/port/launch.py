@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from regraph_kg.cpp.functions import Function, declared_name, parameter_type
+from regraph_kg.cpp.functions import Function, parameter_type
+from regraph_kg.cpp.syntax import declared_name
 from regraph_kg.evaluation.problem.problem import Argument, Problem
 from regraph_kg.port.containers import FunctionContainers
 from regraph_kg.port.kernels import THREADS, Array, Kernels, Scope
@@ -71,7 +72,7 @@ class Launch:
         reads = {arg.name: arg.role == "in" for arg in self.problem.args if arg.is_array}
         arrays, scalars, source = dict[str, Array](), dict[str, str](), self.function.source
         named = [(it, it.child_by_field_name("type") or it) for it in self.function.parameters]
-        kinds = {declared_name(source, it): source.text(kind) for it, kind in named}
+        kinds = {declared_name(it): source.text(kind) for it, kind in named}
         for (name, head), text in zip(self._parameters(), self._arguments(), strict=True):
             words = set(re.findall(r"\w+", text)) & reads.keys()
             if not (words or name in (self.owner.result, self._place)):
@@ -141,7 +142,7 @@ class Launch:
 
     def _cast(self, arg: Argument, node: Node) -> str:
         """An array argument, cast where the work spells its type otherwise."""
-        kind = parameter_type(self.owner.function.source, node)
+        kind = parameter_type(node)
         kind = re.sub(r"\s*\b__restrict(?:__)?", "", kind)
         kind = re.sub(r"^([^[(]+)\[\w*\]", r"\1(*)", kind)
         kind = f"{kind[:-3]}*" if kind.endswith("(*)") else kind

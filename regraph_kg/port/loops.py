@@ -13,7 +13,7 @@ from tree_sitter import Node
 from regraph_kg.cpp.facts import facts_of
 from regraph_kg.cpp.functions import CodeFile, Function
 from regraph_kg.cpp.loop_facts import LoopFacts
-from regraph_kg.cpp.syntax import LOOPS, walk
+from regraph_kg.cpp.syntax import LOOPS, inside_of, walk
 from regraph_kg.port.host import declared
 from regraph_kg.port.names import NUMBERS, is_integer
 
@@ -78,7 +78,7 @@ def _known(
         name: source.text(kind)
         for node in (*before, *function.parameters)
         if (kind := node.child_by_field_name("type"))
-        for name in declared(source, node)
+        for name in declared(node)
     }
     whole = all(is_integer(kinds.get(word, "auto")) for word in words)
     return bool(_BOUND.fullmatch(bounds)) and whole and not words & arrays.keys()
@@ -91,9 +91,7 @@ def leaves(statement: Node) -> bool:
             return True
         if node.type in ("break_statement", "continue_statement"):
             ends = LOOPS | ({"switch_statement"} if node.type == "break_statement" else set())
-            above = node.parent
-            while above is not None and above.type not in ends:
-                above = above.parent
+            above = inside_of(node, ends)
             if above is None or above.start_byte < statement.start_byte:
                 return True
     return False

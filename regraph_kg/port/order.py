@@ -6,7 +6,8 @@ Numbers that a kernel changes are read back. Not here: what a kernel is made of 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
@@ -49,7 +50,7 @@ class Order:
     def __post_init__(self) -> None:
         source = self.function.source
         body = self.function.body
-        self.changed = {source.text(target) for target in Changes(source).changed_by(body)}
+        self.changed = Changes(source).names(body)
 
     @property
     def _source(self) -> CodeFile:
@@ -122,8 +123,7 @@ class Order:
         made = dict[str, str]()
         for node in nodes:
             made |= dict(self._scalars(node)) if node.type == "declaration" else {}
-        changes = Changes(self._source)
-        changed = {self._source.text(t) for node in nodes for t in changes.changed_by(node)}
+        changed = set[str]().union(*map(Changes(self._source).names, nodes))
         outer = [name for name in scope.scalars if name in changed and name not in made]
         outer += [name for name in scope.arrays if any(self._moves(n, name) for n in nodes)]
         text = self._source.original[nodes[0].start_byte : nodes[-1].end_byte].decode()
@@ -142,16 +142,10 @@ class Order:
         if node.type == "return_statement":
             return self._returned(node, scope)
         if node.type == "for_statement" and self.deals and self.depth <= _MOST_DEPTH:
-            text = undented(self._source.text(node), self._source, node)
-            try:
-                threads = None if leaves(node) else self.kernels.threads(text, scope)
-                threads = threads or (None if leaves(node) else self._in_parts(text, scope))
-                threads = threads or (None if leaves(node) else running(self.kernels, text, scope))
-                threads = threads or (None if leaves(node) else chosen(self.kernels, text, scope))
-            except CannotSplitError:
-                threads = None
-            if threads is not None:
-                return threads
+            ways = self._dealt(undented(self._source.text(node), self._source, node), scope)
+            with suppress(CannotSplitError):
+                if not leaves(node) and (threads := next(filter(None, ways), None)):
+                    return threads
         if node.type != "declaration" and self._is_host(node, scope):
             return self._verbatim(node, scope)
         if node.type in _BLOCKS:
@@ -162,6 +156,13 @@ class Order:
             line = self._source.line(node)
             raise CannotSplitError(f"{flat(self._source, node)[:50]} (line {line})")
         return None
+
+    def _dealt(self, text: str, scope: Scope) -> Iterator[list[str] | None]:
+        """The lines of a loop as threads, in each way that there is."""
+        yield self.kernels.threads(text, scope)
+        yield self._in_parts(text, scope)
+        yield running(self.kernels, text, scope)
+        yield chosen(self.kernels, text, scope)
 
     def _in_parts(self, text: str, scope: Scope) -> list[str] | None:
         """A loop whose iterations need the one that a loop around has, as all shortest paths."""
@@ -242,11 +243,9 @@ class Order:
 
     def _counts_elements(self, node: Node) -> bool:
         """Whether a loop's variable is an index, so that it has a step for each element."""
-        head, texts = node.child_by_field_name("initializer"), set[str]()
-        for inner in walk(node):
-            texts |= (
-                words_of(self._source, inner) if inner.type == "subscript_expression" else set()
-            )
+        head = node.child_by_field_name("initializer")
+        elements = (inner for inner in walk(node) if inner.type == "subscript_expression")
+        texts = set[str]().union(*map(words_of, elements))
         return head is not None and bool(texts & {name for name, _ in self._scalars(head)})
 
     def _opened(self, node: Node, scope: Scope) -> list[str] | None:
@@ -282,8 +281,8 @@ class Order:
         """Whether only its head changes what the head of a loop of the host is made of."""
         own = {name for head in loop.named_children[:1] for name, _ in self._scalars(head)}
         heads = [c for c in loop.named_children if c.id != body.id]
-        words = set[str]().union(*(words_of(self._source, head) for head in heads))
-        inside = {self._source.text(target) for target in Changes(self._source).changed_by(body)}
+        words = set[str]().union(*(words_of(head) for head in heads))
+        inside = Changes(self._source).names(body)
         return bool(own) and not (words - own) & self.changed and not own & inside
 
     def _indented(self, node: Node, scope: Scope) -> list[str]:
@@ -347,7 +346,7 @@ class Order:
 
     def _table(self, node: Node, declarator: Node, scope: Scope) -> list[str]:
         text = re.sub(r"^static ", "", self._source.text(node))
-        if words_of(self._source, node) & (scope.scalars.keys() | scope.arrays.keys()):
+        if words_of(node) & (scope.scalars.keys() | scope.arrays.keys()):
             raise CannotSplitError(f"{text[:40]}: a table that is computed")
         name = re.findall(r"\w+", self._source.text(declarator))[0]
         scope.constants[name] = scope.known[name] = text
@@ -405,7 +404,7 @@ class Order:
     def _place_of(self, value: Node | None, scope: Scope) -> Array | None:
         """The array in which a value is a place; None for a number, such as `p - q`."""
         place = _PLACE.fullmatch(flat(self._source, value)) if value is not None else None
-        others = words_of(self._source, value) - {place[1]} if place and value else scope.arrays
+        others = words_of(value) - {place[1]} if place and value else scope.arrays
         return None if place is None or {*others} & {*scope.arrays} else scope.arrays.get(place[1])
 
     def _moves(self, node: Node, name: str, *, swaps: bool = True) -> bool:
@@ -436,7 +435,7 @@ class Order:
             scope.known[label] = line
         else:
             scope.known.pop(label, None)
-        words = words_of(self._source, value) if value is not None else set[str]()
+        words = words_of(value) if value is not None else set[str]()
         if fixed and not words & (scope.scalars.keys() - scope.constants.keys() | {*scope.arrays}):
             scope.constants[label] = line
         else:

@@ -7,10 +7,10 @@ unless loops.py proves that a loop's iterations may be threads. The judge compil
 
 import re
 
-from regraph_kg.cpp.functions import CodeFile, functions, parsed
+from regraph_kg.cpp.functions import CodeFile, functions, parsed, scope_of
 from regraph_kg.cpp.macros import written_out
 from regraph_kg.cpp.slice import sliced
-from regraph_kg.cpp.syntax import walk
+from regraph_kg.cpp.syntax import around, walk
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.port import LAUNCH, NotPorted, Port
@@ -41,6 +41,7 @@ _LIMIT_HEADERS = (
     ("cub/device/device_reduce.cuh", "cub::DeviceReduce"),
     ("cub/device/device_scan.cuh", "cub::DeviceScan"),
 )
+_OUTSIDE = {"namespace_definition", "declaration_list", "translation_unit"}
 
 
 def port(problem: Problem, *, one_thread: bool = False) -> Port | NotPorted:
@@ -70,7 +71,7 @@ def _port(problem: Problem, work: Work, one_thread: bool) -> Port:
     if len(matches) != 1:
         raise UnportableError(f"two functions have the name {work.function.name}")
     taken = {*re.findall(r"[A-Za-z_]\w*", problem.serial_code), *(arg.name for arg in problem.args)}
-    if _OWN & words_of(source, source.tree.root_node):
+    if _OWN & words_of(source.tree.root_node):
         raise UnportableError(f"{LAUNCH} and device_memory are names of the port's own")
     containers = Containers(defined, work, taken)
     code = on_device(source, matches[0], containers, {a.name for a in work.arguments if a.const})
@@ -129,14 +130,12 @@ def _types(problem: Problem, start: str) -> list[tuple[str, str]]:
         named = node.child_by_field_name("name")
         if node.type not in ("struct_specifier", "class_specifier") or named is None:
             continue
-        text, full, above = f"{source.text(node)};\n", source.text(named), node.parent
-        while above is not None and above.type in ("namespace_definition", "declaration_list"):
-            if space := above.child_by_field_name("name"):  # none of its list, or where it has none
-                text = f"namespace {source.text(space)} {{\n{text}}}\n"
-                full = f"{source.text(space)}::{full}"
-            above = above.parent
-        if node.child_by_field_name("body") is not None and above == source.tree.root_node:
-            known[full] = text
+        text = f"{source.text(node)};\n"
+        for space in reversed(spaces := scope_of(node)):
+            text = f"namespace {space} {{\n{text}}}\n"
+        inside = {above.type for above in around(node)}
+        if node.child_by_field_name("body") is not None and inside <= _OUTSIDE:
+            known["::".join((*spaces, source.text(named)))] = text
     found = list[tuple[str, str]]()
     for name in dict.fromkeys(arg.struct for arg in problem.args if arg.struct):
         alias = alias_of(problem, name)

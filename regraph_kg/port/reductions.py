@@ -11,7 +11,7 @@ from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import CodeFile
-from regraph_kg.cpp.syntax import declared_name, operator, text, walk
+from regraph_kg.cpp.syntax import declared_name, inside_of, operator, text, walk
 from regraph_kg.port.host import flat, words_of
 from regraph_kg.port.loops import fact_of
 from regraph_kg.port.names import is_integer
@@ -81,10 +81,8 @@ def updates(
 
 def _is_cut(source: CodeFile, loop: Node, name: str) -> bool:
     """Whether an integer gets a fraction, of which each step leaves the whole part."""
-    root, fractions = loop, {"float", "double"}
-    while root.parent is not None:
-        root = root.parent
-    for node in walk(root):
+    fractions = {"float", "double"}
+    for node in walk(source.tree.root_node):
         if re.search(r"\b(?:float|double)\b", text(node.child_by_field_name("type"))):
             fractions |= {declared_name(it) for it in node.children_by_field_name("declarator")}
     for change in walk(loop):
@@ -121,7 +119,7 @@ def scattered(source: CodeFile, loop: Node, elements: Mapping[str, str]) -> Scat
     """The loop with additions to the arrays' elements made atomic, where it only adds to them."""
     written, proved, sums = Edits(), Edits(), dict[str, Update]()
     made = [node for node in walk(loop) if node.type == "declaration"]
-    counted = {name for node in made for name in words_of(source, node)}
+    counted = {name for node in made for name in words_of(node)}
     for array, kind in elements.items():
         uses = [n for n in walk(loop) if n.type == "identifier" and source.text(n) == array]
         rows = {row[1]: row for use in uses if (row := _row(use, array))}
@@ -136,7 +134,7 @@ def scattered(source: CodeFile, loop: Node, elements: Mapping[str, str]) -> Scat
         for add in adds:
             assert add is not None
             statement, place, value = add
-            words, element = words_of(source, place), source.text(place)
+            words, element = words_of(place), source.text(place)
             if not words & counted and len({it[1].text for it in adds if it}) == 1:
                 name = f"sum_of_{array}"
                 sums[array] = Update(name, kind, "+", element)
@@ -158,14 +156,11 @@ def scattered(source: CodeFile, loop: Node, elements: Mapping[str, str]) -> Scat
 
 def _row(use: Node, array: str) -> tuple[Node, str, str] | None:
     """The declaration of a pointer to a place in an array, its name, and the place."""
-    made, found = use, None
-    while made.parent is not None and made.type != "declaration":
-        made = made.parent
-    if made.type == "declaration":
-        found = _ROW.fullmatch(" ".join(text(made).split()))
+    made = inside_of(use, {"declaration"})
+    found = _ROW.fullmatch(" ".join(text(made).split()))
     begin = (found[3] or found[4]) if found else ""
     apart = found is not None and found[2] == array and not re.search(rf"\b{array}\b", begin)
-    return (made, found[1], begin) if found and apart else None
+    return (made, found[1], begin) if made and found and apart else None
 
 
 def _addition(  # noqa: PLR0911 (a return for each way)
@@ -185,10 +180,10 @@ def _addition(  # noqa: PLR0911 (a return for each way)
     if change.type != "assignment_expression" or left is None or right is None:
         return None
     sign = source.text(change.children[1])
-    if left.id != place.id or sign not in ("+=", "-=") or array in words_of(source, right):
+    if left.id != place.id or sign not in ("+=", "-=") or array in words_of(right):
         return None
     index = place.named_children[-1]
-    if place.type == "subscript_expression" and array in words_of(source, index):
+    if place.type == "subscript_expression" and array in words_of(index):
         return None
     value = source.text(right)
     return statement, place, value if sign == "+=" else f"-({value})"

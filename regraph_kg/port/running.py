@@ -9,12 +9,13 @@ place of the next element that is kept. Not covered: updates that are not associ
 
 import re
 from dataclasses import dataclass
+from itertools import takewhile
 
 from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import CodeFile
-from regraph_kg.cpp.syntax import LOOPS, operator, statements, walk
+from regraph_kg.cpp.syntax import LOOPS, around, operator, statements, walk
 from regraph_kg.port.changes import Changes
 from regraph_kg.port.host import declared, words_of
 from regraph_kg.port.kernels import Array, Kernels, Scope, replace_scalars
@@ -64,7 +65,7 @@ def _found(
     kind, begin = scope.scalars[name], source.content[loop.start_byte : body.start_byte].decode()
     alone, function = kernels.read(f"{begin}{part}", scope)
     node = function.body.named_children[0]
-    others = {alone.text(it) for it in Changes(alone).changed_by(node)} & {*scope.scalars}
+    others = Changes(alone).names(node) & {*scope.scalars}
     found = updates(alone, node, {name}, scope.scalars, exact=scope.exact)
     sign = found[0].operator if found and others == {name} else "="
     before, count, first = (kernels.new(it) for it in (f"{name}_before", "count", f"{name}_first"))
@@ -104,11 +105,11 @@ def _found(
 def _updating(source: CodeFile, body: Node, name: str) -> str:
     """The part of a body that updates a number, without what only reads it; "" if nobody knows."""
     edits, kept, gone, waiting = Edits(), list[Node](), dict[str, int](), [body]
-    own = {it for node in walk(body) for it in declared(source, node)}
+    own = {it for node in walk(body) for it in declared(node)}
     while waiting:
         node = waiting.pop()
-        found, words = _updates_of(source, node, name), words_of(source, node)
-        changed = {source.text(it) for it in Changes(source).changed_by(node)}
+        found, words = _updates_of(source, node, name), words_of(node)
+        changed = Changes(source).names(node)
         ends = any(it.type == "continue_statement" for it in walk(node))
         plain = node.type == "expression_statement"
         if node.type == "continue_statement":
@@ -120,7 +121,7 @@ def _updating(source: CodeFile, body: Node, name: str) -> str:
         ):
             kept += found
             edits.put(node, " ".join(f"{source.text(update)};" for update in found) or ";")
-            for it in {*changed, *declared(source, node)} - {name}:
+            for it in {*changed, *declared(node)} - {name}:
                 gone[it] = min(gone.get(it, node.end_byte), _changed_from(node, body))
             if any(_may_be_left_out(update, node) for update in found):
                 return ""
@@ -139,23 +140,17 @@ def _updating(source: CodeFile, body: Node, name: str) -> str:
 
 def _changed_from(node: Node, body: Node) -> int:
     """From where on what a statement changes has changed: loops around it in a body come back."""
-    at, above = node.end_byte, node.parent if node != body else None
-    while above is not None and above != body:
-        at = above.start_byte if above.type in LOOPS else at
-        above = above.parent
-    return at
+    around_it = takewhile(lambda it: body not in (node, it), around(node))
+    return min([node.end_byte, *(it.start_byte for it in around_it if it.type in LOOPS)])
 
 
 def _may_be_left_out(update: Node, statement: Node) -> bool:
     """Whether an expression may not come to an update in it: `c && n++`."""
-    above = update.parent
-    while above is not None and above != statement:
-        if above.type in ("conditional_expression", "lambda_expression") or (
-            operator(above) in ("&&", "||")
-        ):
-            return True
-        above = above.parent
-    return False
+    return any(
+        above.type in ("conditional_expression", "lambda_expression")
+        or operator(above) in ("&&", "||")
+        for above in takewhile(lambda it: it != statement, around(update))
+    )
 
 
 def _updates_of(source: CodeFile, node: Node, name: str) -> list[Node]:

@@ -8,13 +8,14 @@ becomes `for (..) { float t[n]; .. }`. Proved is that elements from 0 on are set
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
 from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.facts import Facts
 from regraph_kg.cpp.loop_facts import LoopFacts
-from regraph_kg.cpp.syntax import LOOPS, operator, statements, text, walk
+from regraph_kg.cpp.syntax import LOOPS, around, operator, statements, text, walk
 from regraph_kg.port.names import is_number
 
 _VECTOR = re.compile(r"(?:std::)?vector<([\w: ]+)> (\w+)\(([^,;]+?)(?:, [^,;()]+)?\);")
@@ -52,11 +53,9 @@ def with_own_arrays(root: Node, facts: Facts, edits: Edits) -> None:
 
 def _around(uses: list[Node], declaration: Node) -> Iterator[Node]:
     """The loops around all uses, behind the declaration, from the innermost on."""
-    above = uses[0].parent if uses else None
-    while above is not None and above != declaration.parent:
+    for above in takewhile(lambda it: it != declaration.parent, around(uses[0]) if uses else ()):
         if above.type == "for_statement" and uses[-1].end_byte <= above.end_byte:
             yield above
-        above = above.parent
 
 
 def is_known(length: str, inside: list[Node]) -> bool:

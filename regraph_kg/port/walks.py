@@ -11,7 +11,7 @@ import re
 from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
-from regraph_kg.cpp.syntax import parse, text, walk
+from regraph_kg.cpp.syntax import inside_of, parse, text, walk
 from regraph_kg.port.names import fresh, is_integer
 
 _MOST = 32  # loops of a file
@@ -94,6 +94,4 @@ def _along(body: str, name: str, own: re.Match[str], at: str) -> str:
 
 
 def _function(node: Node) -> str:
-    while node.parent is not None and node.type != "function_definition":
-        node = node.parent
-    return text(node)
+    return text(inside_of(node, ("function_definition", "translation_unit")))

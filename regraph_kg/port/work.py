@@ -13,11 +13,11 @@ from tree_sitter import Node
 from regraph_kg.cpp.functions import (
     CodeFile,
     Function,
-    declared_name,
     functions,
     parameter_type,
     split,
 )
+from regraph_kg.cpp.syntax import declared_name
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.port.host import flat
 from regraph_kg.port.names import UnportableError
@@ -75,7 +75,7 @@ def work_of(problem: Problem, source: CodeFile) -> Work:
     called = _CALL.fullmatch(first)
     function = _unique(source, called["function"]) if called else None
     result = _result(statements[1:])
-    names = [declared_name(source, node) for node in entry.parameters]
+    names = [declared_name(node) for node in entry.parameters]
     alone = len(statements) == 1 or first.startswith("const auto returned")
     # the adapter wrote an entry that copies or wraps arrays, or handles the result
     wraps = any(word in first for word in ("reinterpret_cast", "span<", "View<"))
@@ -96,7 +96,7 @@ def work_of(problem: Problem, source: CodeFile) -> Work:
     if len(passed) != len(function.parameters):
         raise UnportableError(f"{function.name} has default arguments")
     arguments = [
-        _argument(declared_name(source, node), text, copied, constants)
+        _argument(declared_name(node), text, copied, constants)
         for node, text in zip(function.parameters, passed, strict=True)
     ]
     return Work(function, tuple(arguments), result)
@@ -172,7 +172,7 @@ _CONTAINER = re.compile(r"(const )?(?:std::)?(vector|span|array|View)<(.+)>( ?co
 
 def container_of(source: CodeFile, node: Node) -> Container | None:
     """The container that a parameter is, if any. Raises `UnportableError`."""
-    match = _CONTAINER.fullmatch(parameter_type(source, node).replace(" &", "&"))
+    match = _CONTAINER.fullmatch(parameter_type(node).replace(" &", "&"))
     if match is None:
         return None
     kind, inside = match[2], split(match[3])

@@ -7,7 +7,7 @@ beside the result holds all answers, verdicts and measurements.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -114,9 +114,7 @@ class _Collecting:
     def gather(self, problems: Sequence[Problem]) -> Story[Gathered]:
         """Build the trajectories of all sources, and write those that are kept."""
         for problem in problems:
-            # The model is told on which machine its code will run.
-            machine = self.judge.hardware(self.choice.target)
-            task = replace(task_of(problem, self.choice.target), machine=machine)
+            task = task_of(problem, self.choice.target)
             sources = list(self._sources(task, partial(self._judged, problem)))
             for number, source in enumerate(sources):
                 message = f"{problem.name}, {number + 1} of {len(sources)}"

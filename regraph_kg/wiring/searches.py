@@ -92,7 +92,6 @@ def reading(
         toolchain=toolchain,
         prompts=prompts_id(),
         excluded=None if choice.include_own else task.problem,
-        machine=judge.hardware(choice.target),
         guarantee=task.guarantee,
     )
     reader = GraphReader(

@@ -20,7 +20,6 @@ VERSION = 11
 Recent history: 9 (2026-11) neither variants nor what was tried before, no verdict of the model;
 10 (2026-11) no examples, failures, standing or repairs; 11 (2026-11) recipes name no places.
 """
-MACHINE_CHARACTERS = 300
 NAME_CHARACTERS, RECIPE_CHARACTERS = 100, 400
 """Limits for the texts of a technique, which may be longer in a graph."""
 
@@ -92,7 +91,4 @@ def prompts_id() -> str:
 
 def system_text(task: Task) -> str:
     """The constant part of a run's prompts."""
-    target = fill(task.target)
-    if task.machine:
-        target += "\n" + fill("machine", machine=short(task.machine, MACHINE_CHARACTERS))
-    return fill("system", form=fill(f"form_{_form(task)}"), target=target)
+    return fill("system", form=fill(f"form_{_form(task)}"), target=fill(task.target))

@@ -47,10 +47,6 @@ class RecordedJudge:
         """The toolchain of the trace."""
         return self._run.header.toolchain
 
-    def hardware(self, target: Target) -> str:
-        """The same, as prompts say it."""
-        return self._run.header.machine
-
 
 def replay(trace: Path, setattr_: Callable[[object, str, object], None] = setattr) -> None:
     """Have the verdicts of `trace` replayed in this process; `setattr_`: that of a MonkeyPatch."""

@@ -3,9 +3,9 @@
 import pytest
 
 from regraph_kg import report
-from regraph_kg.models.evaluation import Interval, Outcome
+from regraph_kg.models.evaluation import Interval, Outcome, Roof
 from regraph_kg.models.method import SearchLimits
-from regraph_kg.models.run import CommonFailure, Cost, RoofShare, RunSummary
+from regraph_kg.models.run import CommonFailure, Cost, RunSummary
 from regraph_kg.models.text import seconds, times
 from regraph_kg.search.methods import kind_of
 
@@ -77,8 +77,8 @@ def test_a_duration_has_the_unit_that_fits(duration: float, text: str) -> None:
 
 
 def test_how_near_the_roof_a_search_came_is_told_where_it_is_known() -> None:
-    near = RoofShare(bound="memory", share=0.92)
-    assert rows(printed(summary(roof=near)))["roof"].startswith("92 % of peak memory")
+    near = Roof(bound="memory", seconds=0.92, share=0.92, reached=0.92, peak=1.0)
+    assert rows(printed(summary(roof=near)))["roof"] == "92 % of peak memory bandwidth"
     assert "roof" not in rows(printed(summary()))
 
 

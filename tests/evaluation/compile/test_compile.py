@@ -72,7 +72,8 @@ def test_errors_are_trimmed_to_the_candidates_lines() -> None:
     )
     assert trimmed(errors).splitlines() == [
         "candidate.cpp:3:7: error: 'q' was not declared",
-        'candidate.cu:9: error: identifier "z" is undefined',
+        'candidate.cu(9): error: identifier "z" is undefined',
+        "stl.h:5:1: error: deep inside",
     ]
 
 

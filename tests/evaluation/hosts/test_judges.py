@@ -56,7 +56,7 @@ class Told(JudgePool):
     def device(self, target: Target) -> str:
         return "D"
 
-    toolchain = hardware = device
+    toolchain = device
 
     def _early(self, request: JudgeRequest) -> None:
         """Nothing is compiled ahead."""
