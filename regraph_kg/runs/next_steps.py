@@ -55,6 +55,9 @@ def next_steps(store: "GraphStore", question: Question, vector: Vector | None) -
     offers = graph.after(question.after, question.code)
     told = Foretelling(pooled(), neighbours(question.after).successors)
 
+    device, most = question.device or None, question.examples
+    examples = partial(store.examples, device=device, limit=most, near=vector)
+
     def in_code(offer: Offer) -> bool:
         return shows(offer.successor.technique, question.code)
 
@@ -71,13 +74,7 @@ def next_steps(store: "GraphStore", question: Question, vector: Vector | None) -
     for offer in (*sorted(offers.fitting, key=place), *offers.claimed)[: question.limit]:
         successor, technique = offer.successor, offer.successor.technique
         # pooled figures have no pair of their own: the pair with most of them shows examples
-        nearest = store.examples(
-            successor.after or question.after,
-            technique.id,
-            device=question.device or None,
-            limit=question.examples,
-            near=vector,
-        )
+        nearest = examples(successor.after or question.after, technique.id)
         step = SuggestedStep(
             technique=technique.id,
             **{name: getattr(technique, name) for name in _OF_TECHNIQUE},
@@ -97,17 +94,14 @@ def next_steps(store: "GraphStore", question: Question, vector: Vector | None) -
             nearest=tuple(example.on(question.device) for example in nearest),
         )
         steps.append(step)
+    unfit = ((offer.successor.technique, offer.fit.why) for offer in offers.unfit)
     return NextSteps(
         target=question.target,
         after=question.after,
         device=question.device,
         steps=tuple(steps),
         left_out=tuple(
-            UnfitStep(
-                technique=offer.successor.technique.id,
-                name=offer.successor.technique.name,
-                why=offer.fit.why,
-            )
-            for offer in offers.unfit
+            UnfitStep(technique=technique.id, name=technique.name, why=why)
+            for technique, why in unfit
         ),
     )
