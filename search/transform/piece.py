@@ -17,6 +17,7 @@ from regraph_kg.search.transform.words import (
     NoFitError,
     Variable,
     calls,
+    moved,
     names,
     pointed,
 )
@@ -208,6 +209,11 @@ class Piece(str):
     def pointers(self, names: Iterable[str]) -> list[str]:
         """Those of the names that are pointers to memory elsewhere."""
         return [name for name in names if _memory(self._find(name)) == "far"]
+
+    def moves(self, code: str) -> list[str]:
+        """The pointers that a code itself sets, and not what they point to, seen from here."""
+        found = ((name, self._find(name)) for name in moved(code))
+        return [name for name, it in found if it is not None and it.pointer]
 
     def types(self, names: Iterable[str]) -> list[str]:
         """The types of the variables of these names, seen from here, without qualifiers."""

@@ -25,7 +25,7 @@ _NAME_OR_BLOCK = re.compile(f"{METAVARIABLE.pattern}|{_BLOCK}", re.DOTALL)
 _FILTERS = (
     *(words.always, words.called_with, words.calls, words.changed, words.copy, words.count),
     *(words.declared, words.doubles, words.enclosed, words.indexed, words.jammed, words.matches),
-    *(words.moved, words.names, words.pointed, words.pure, words.separated, words.slipped),
+    *(words.names, words.pointed, words.pure, words.separated, words.slipped),
     *(words.substituted, words.variables, words.varying),
 )
 _JINJA = (
