@@ -23,7 +23,7 @@ from regraph_kg.evaluation.measure import for_device_pointers
 from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.target import TARGETS, Target
-from regraph_kg.search.transform.transform import Transform, carried_out
+from regraph_kg.search.transform.transform import Transform, carried_out, shipped
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 GAIN = 1.05
@@ -34,8 +34,8 @@ def transforms(target: Target) -> dict[str, list[tuple[str, Transform]]]:
     """Technique -> its transforms, with their files' names."""
     found: dict[str, list[tuple[str, Transform]]] = {}
     for path in sorted((CORPUS / "transforms" / target).glob("*.toml")):
-        transform = Transform.read(path)
-        found.setdefault(transform.technique, []).append((path.stem, transform))
+        for transform, _ in shipped(path):
+            found.setdefault(transform.technique, []).append((path.stem, transform))
     return found
 
 

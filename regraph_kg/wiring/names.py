@@ -14,7 +14,7 @@ from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.models.transform import StoredTransform
-from regraph_kg.search.transform.transform import Transform
+from regraph_kg.search.transform.transform import shipped
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.open_model import any_model
 from regraph_kg.wiring.shipped import corpus_folder
@@ -45,11 +45,12 @@ def read_transforms(settings: Settings) -> tuple[StoredTransform, ...]:
     found = []
     for path in sorted((corpus_folder(settings) / "transforms").rglob("*.toml")):
         try:
-            one = Transform.read(path)
+            found += [
+                StoredTransform(technique=one.technique, name=one.name, text=text)
+                for one, text in shipped(path)
+            ]
         except ValueError as error:
             raise BadInput(f"{path.parent}/{error}") from None
-        text = path.read_text(encoding="utf-8")
-        found.append(StoredTransform(technique=one.technique, name=one.name, text=text))
     return tuple(found)
 
 

@@ -90,18 +90,24 @@ class Transform(Rewrite):
             raise ValueError(" ".join(str(error).split())) from None
         return transform
 
-    @classmethod
-    def read(cls, path: Path) -> "Transform":
-        """Read a file; ValueError with its name."""
-        try:
-            return cls.of(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise ValueError(f"{path.name}: {error}") from None
-
     def choices(self) -> Iterator[dict[str, int | str]]:
         """Values of all parameters, the defaults first."""
         for values in product(*self.parameters.values()):
             yield dict(zip(self.parameters, values, strict=True))
+
+
+def shipped(path: Path) -> Iterator[tuple[Transform, str]]:
+    """The transforms of a file, with their texts: its first line may name several techniques.
+
+    ValueError, with the file's name, for one that cannot be read.
+    """
+    first, _, rest = path.read_text(encoding="utf-8").partition("\n")
+    for technique in re.findall('"([^"]*)"', first):
+        text = f'technique = "{technique}"\n{rest}'
+        try:
+            yield Transform.of(text), text
+        except ValueError as error:
+            raise ValueError(f"{path.name}: {error}") from None
 
 
 def carried_out(transform: Transform, code: str) -> Iterator[tuple[int, str]]:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.search.transform.apart import results
-from regraph_kg.search.transform.words import always, jammed, matches, moved, slipped, varying
+from regraph_kg.search.transform.transform import shipped
+from regraph_kg.search.transform.words import always, jammed, matches, slipped, varying
 
 FOLDER = Path(__file__).parents[2] / "corpus" / "transforms" / "cuda"
 ROWS = """
@@ -35,8 +36,8 @@ void call(const float* p, const float* q, float* y, int n, int m) {
 
 
 def made(name: str, code: str) -> list[str]:
-    transform = (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
-    return [result.code for result in results(code, (transform,))]
+    _, text = next(shipped(FOLDER / f"{name}.toml"))
+    return [result.code for result in results(code, (text,))]
 
 
 def test_lanes_share_a_sum_whose_first_value_counts_once() -> None:
@@ -61,6 +62,25 @@ def test_lanes_share_a_sum_whose_first_value_counts_once() -> None:
 def test_no_lanes_share_what_is_no_task_of_one_thread(old: str, new: str) -> None:
     assert old in ROWS
     assert made("warp-per-task.lanes", ROWS.replace(old, new)) == []
+
+
+@pytest.mark.parametrize("name", ["warp-per-task.lanes", "block-per-task.threads"])
+def test_each_lane_moves_its_own_pointer_to_the_task(name: str) -> None:
+    moving = ROWS.replace("const float* row = x + i * m;", "x += i * m;").replace("row[j]", "x[j]")
+    shared = made(name, moving)[0]
+    assert "\n        x += i * m;" in shared
+    assert "if (lane == 0) y[i] = sum;" in shared
+    # a pointer that one lane alone would move, and memory that nobody knows
+    assert made(name, moving.replace("y[i] = sum;", "*y++ = sum;")) == []
+    assert made(name, moving.replace("y[i] = sum;", "*(y + i) += sum;")) == []
+
+
+def test_a_block_takes_a_task_and_every_launch_has_as_many_blocks() -> None:
+    block = made("block-per-task.threads", ROWS)[0]
+    assert "for (int j = lane; j < m; j += 128)" in block
+    assert "sum = over_block(sum" in block
+    assert "rows<<<((n + 127) / 128) * 128, 128>>>" in block
+    assert made("block-per-task.threads", ROWS.replace("128>>>", "128, 0, stream>>>")) == []
 
 
 def test_elements_that_are_always_read_are_loaded_together() -> None:
@@ -93,7 +113,6 @@ def test_words_of_places_and_parts() -> None:
     assert [name for name in "abcdef" if f"{name}[i]" in always(code)] == ["a", "b", "e"]
     assert {"x": "x", "e": "2 * i"} in matches("x[n + 2 * i]", "$x[$e + $c]", c="n")
     assert slipped("x[i] = 1; y = z++;") == ["z"]
-    assert moved("p += n; p[0] = 1; *q = 2; ++i;") == ["p", "i"]
     parts = "int a = t; int b = n; if (a > 0) { int c = b; x[c] = a; }"
     assert varying(parts, ["t"]) == ["a", "c", "t"]
     both = jammed(
