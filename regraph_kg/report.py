@@ -1,5 +1,6 @@
 """A search's records and result in words: lines, rows of tables, reasons."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 from regraph_kg.models.evaluation import Outcome
@@ -18,7 +19,8 @@ _DIAGNOSIS = 200  # characters of a failure's diagnosis that a table shows
 _DID = {"nothing": "changed nothing", "other": "did another technique than the one asked for"}
 """The kinds of `Applied` that were not asked for."""
 _STOPPED: Mapping[Stopped, str] = {
-    "calls": "",
+    "verdicts": "",
+    "calls": "what is left to try needs a model, and no calls of one were left",
     "evaluations": "no evaluations were left",
     "tokens": "no tokens were left",
     "seconds": "its time was over",
@@ -71,6 +73,13 @@ def tried(record: SimulationRecord) -> str:
     return f"{path(record.steps[-1].path)}: {outcomes}"
 
 
+def step_line(step: StepRecord) -> str:
+    """A step's speedup or outcome, who made it, its path, its own gain where that is known."""
+    who = "model" if step.cost.calls else "rule"
+    gain = "" if step.gain is None else f", {times(math.exp(step.gain))} by this step"
+    return f"{_outcome(step):>6}  by {who:<5}  {path(step.path)}{gain}"
+
+
 def headline(summary: RunSummary) -> str:
     """The result of a run in one line; only re-measured speedups are in it."""
     what = f"{summary.problem} ({summary.target})"
@@ -112,11 +121,10 @@ def run_rows(summary: RunSummary, *, walks: bool) -> dict[str, str]:
 
 
 def _course(summary: RunSummary) -> dict[str, str]:
-    """The search's course: calls, end, limits, outcomes."""
+    """The search's course: verdicts, end, limits, outcomes."""
     cost, budget = summary.cost, summary.limits
-    calls = f"{cost.calls} of {budget.calls}, in {counted(summary.iterations, 'iteration')}"
-    if summary.by_rule:
-        calls += f"; {summary.by_rule} by rule, without the model"
+    calls, iterations = counted(cost.calls, "call"), counted(summary.iterations, "iteration")
+    verdicts = f"{cost.verdicts} of {budget.verdicts}, {calls} of the model, in {iterations}"
     strayed = [
         f"{count} {_DID[what]}"
         for what, count in sorted(summary.applied.items())
@@ -124,13 +132,14 @@ def _course(summary: RunSummary) -> dict[str, str]:
     ]
     recognized = f" (known which: {summary.relabelled})" if summary.relabelled else ""
     more = [
+        "" if budget.calls is None else counted(budget.calls, "call"),
         "" if budget.evaluations is None else counted(budget.evaluations, "evaluation"),
         "" if budget.tokens is None else counted(budget.tokens, "token"),
         "" if budget.seconds is None else seconds(budget.seconds),
         f"{summary.parallel} at once" if summary.parallel > 1 else "",
     ]
     return {
-        "calls": calls,
+        "verdicts": verdicts,
         "stopped": _STOPPED[summary.stopped],
         "roof": str(summary.roof or ""),
         "limits": ", ".join(filter(None, more)),

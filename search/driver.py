@@ -118,7 +118,7 @@ class Driver:
             path=ended.path,
             steps=ended.steps,
             reward=ended.reward,
-            spent=self._ledger.spent.calls,  # whosever calls have ended by now
+            spent=self._ledger.spent.verdicts,  # on whosever samples have ended by now
             best_speedup=self._best,
             best_path=self._best_path,
         )

@@ -42,8 +42,8 @@ def result(world: World, effect: Effect) -> Result | None:
             if effect.prompt.ready:
                 ready = effect.prompt.ready
                 text = f"{FENCE}{ready}\n```"
-                return Reply(text=text, code=ready, finish="stop")
+                return Reply(text=text, code=ready, finish="rule")
             return world.complete(effect.prompt)
-        return world.evaluate(effect.candidate, effect.incumbent_seconds)
+        return world.evaluate(effect.candidate, effect.incumbent_seconds, effect.grade)
     except AnswersPending:
         return None

@@ -21,7 +21,7 @@ from regraph_kg.models.run import (
 )
 from regraph_kg.search.ledger import Ledger
 
-FINALISTS = 3
+FINALISTS, CANDIDATES = 3, 6  # right ones measured again, of so many at most
 _OF_HEADER = (
     *("problem", "target", "method", "model", "seed", "limits", "parallel", "final"),
     *("device", "toolchain", "excluded", "guarantee"),
@@ -46,7 +46,7 @@ def finalists(records: Sequence[SimulationRecord]) -> list[StepRecord]:
         if step.code is not None and (step.speedup or 0) > 1:
             # equal code has one verdict; the path that found it first is the answer's
             fastest.setdefault(step.code, step)
-    return sorted(fastest.values(), key=lambda step: -(step.speedup or 0))[:FINALISTS]
+    return sorted(fastest.values(), key=lambda step: -(step.speedup or 0))[:CANDIDATES]
 
 
 def final_answer(
@@ -56,11 +56,14 @@ def final_answer(
 ) -> Answer:
     """Re-measure the finalists; the fastest of those that are surely faster, else serial.
 
-    Each is timed in turn with the best before it: the serial code's scatter does not decide.
+    Each is timed in turn with the best before it: the serial code's scatter does not decide. One
+    that is wrong, as what was only glanced at may be, gives its place to the next.
     """
     best: Final | None = None
     finals = list[Final]()
     for step in finalists(records):
+        if sum(report.outcome.is_right for _, report in finals) == FINALISTS:
+            break
         # timed in turn with the best so far: two serial times would add their scatter
         candidate = Candidate(task.target, step.code or "", best and best[0].code)
         report = evaluate_final(candidate)
@@ -110,14 +113,13 @@ def summarise(
         failure=commonest_failure(records),
         applied=dict(Counter(step.applied for step in steps if step.speedup is not None)),
         relabelled=sum(step.did is not None for step in steps),
-        by_rule=sum(bool(step.transform) for step in steps),
         best_path=answer.path,
         best_code=answer.code,
         speedup=(answer.report and answer.report.speedup) or 1.0,
         speedup_interval=answer.report and answer.report.speedup_interval,
         improved=answer.report is not None,
         taken_back=_taken_back(answer),
-        stopped=stopped or ledger.stopped or "exhausted",
+        stopped=stopped or ledger.ended,
         roof=account.roof if account else None,
     )
 

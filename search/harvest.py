@@ -133,8 +133,10 @@ class _Tree:
                 self.failures[step.path[:-1]].append(step)
 
     def report(self, step: StepRecord) -> EvalReport | None:
-        """The search's verdict on a step's code."""
-        return self.run.reports.get(code_hash(step.code or ""))
+        """The search's verdict on a step's code; the last one where it was only glanced at."""
+        key = code_hash(step.code or "")
+        seen = self.run.reports.get(key)
+        return self.run.finals.get(key, seen) if seen and seen.grade == "glance" else seen
 
     def passed(self, place: StepPath) -> bool:
         """Whether its step passed beyond a glance, and was timed well on a quiet machine."""

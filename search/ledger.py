@@ -6,7 +6,7 @@ from regraph_kg.models.run import Cost, Stopped
 
 
 class Ledger:
-    """Spending of one run against its limits. A unit of `calls` is a call of the model.
+    """Spending of one run against its limits.
 
     `seconds` are the run's active ones, as of the last result (driver.py sets them), so that what
     is decided by them comes out again when a trace is replayed.
@@ -16,7 +16,7 @@ class Ledger:
         self.limits = limits
         self.spent = Cost()
         self.seconds = 0.0
-        self.under_way = 0  # calls that have begun and not ended
+        self.under_way = 0  # samples that have begun and not ended
         self._unreadable = 0
 
     @property
@@ -32,20 +32,32 @@ class Ledger:
             return "evaluations"
         if self._unreadable >= limits.unreadable:
             return "unreadable"
-        return "calls" if spent.calls >= limits.calls else None
+        return "verdicts" if spent.verdicts >= limits.verdicts else None
+
+    @property
+    def ended(self) -> Stopped:
+        """Why the search is over, once nothing more was begun."""
+        most = self.limits.calls
+        return self.stopped or ("exhausted" if most is None or self.spent.calls < most else "calls")
 
     @property
     def left(self) -> int:
-        """Calls that may still be asked for; those under way are taken off."""
-        # calls under way will be paid: they are promised already
-        return 0 if self.stopped else self.limits.calls - self.spent.calls - self.under_way
+        """Samples that may still be begun; those under way are taken off."""
+        # those under way will be paid: they are promised already
+        return 0 if self.stopped else self.limits.verdicts - self.spent.verdicts - self.under_way
+
+    @property
+    def calls_left(self) -> int:
+        """Samples for which the model may still be asked."""
+        most = self.limits.calls
+        return self.left if most is None else min(self.left, most - self.spent.calls)
 
     def read(self, readable: bool) -> None:
         """An answer was looked through for what it may hold: code, or why there is none."""
         self._unreadable = 0 if readable else self._unreadable + 1
 
     def pay(self, reply: Reply, unit: Cost) -> Cost:
-        """Charge an answer, as `unit`: one call or one thought."""
+        """Charge an answer, as `unit`: a call, or a verdict on what a rule made."""
         tokens = Cost(
             prompt_tokens=reply.prompt_tokens,
             output_tokens=reply.output_tokens,

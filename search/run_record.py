@@ -26,7 +26,14 @@ from regraph_kg.models.evaluation import EvalReport, code_hash
 from regraph_kg.models.graph import Neighbourhood, Successor
 from regraph_kg.models.prompt import PromptKey, PromptText, Reply
 from regraph_kg.models.run import Cost, RunHeader, RunSummary, SimulationRecord, StepRecord, Stopped
-from regraph_kg.search.final_answer import Answer, Final, better, finalists, summarise
+from regraph_kg.search.final_answer import (
+    FINALISTS,
+    Answer,
+    Final,
+    better,
+    finalists,
+    summarise,
+)
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import read_settings
 
@@ -234,7 +241,7 @@ class RunRecord:
             # final measurements are outside all limits, so their time is no search time
             seconds = line.at if line.event in _TIMED else seconds
         about = f"{header.created} {header.problem} {header.method} {header.seed}"
-        spent = sum(step.cost.calls for record in records for step in record.steps)
+        spent = sum(step.cost.verdicts for record in records for step in record.steps)
         return cls(
             # the header as it was written: fields that come later make no other run of it
             id=f"{about} {code_hash(_ANY.dump_json(first.value).decode())[7:19]}",
@@ -242,7 +249,7 @@ class RunRecord:
             records=tuple(records),
             reports=values["report"],
             finals=values["final"],
-            ended=last in ENDS or spent >= header.limits.calls,
+            ended=last in ENDS or spent >= header.limits.verdicts,
             ours=reader.ours,
             replies=tuple(replies),
             prompts=prompts,
@@ -293,9 +300,9 @@ class RunRecord:
     @property
     def finished(self) -> bool:
         """Whether it has ended, and the best were measured again."""
-        return self.ended and {
-            code_hash(finalist.code or "") for finalist in self.finalists
-        } <= set(self.finals)
+        finals = [self.finals.get(code_hash(one.code or "")) for one in self.finalists]
+        right = sum(final is not None and final.outcome.is_right for final in finals)
+        return self.ended and (right == FINALISTS or None not in finals)
 
     def state(self) -> RunState:
         """The run's state: a search may be writing its trace."""
@@ -308,15 +315,17 @@ class RunRecord:
 
     @property
     def answered(self) -> list[tuple[PromptKey, Reply]]:
-        """The answers that were paid for."""
-        return [reply for reply in self.replies if reply[1].finish in ("stop", "length")]
+        """The answers that count in the budget."""
+        return [reply for reply in self.replies if reply[1].finish in ("stop", "length", "rule")]
 
     @cached_property
     def cost(self) -> Cost:
         spent = Cost()
         for _, reply in self.answered:
+            ruled = reply.finish == "rule"
             spent += Cost(
-                calls=1,
+                calls=not ruled,
+                by_rule=ruled,
                 prompt_tokens=reply.prompt_tokens,
                 output_tokens=reply.output_tokens,
                 model_seconds=reply.seconds,
@@ -336,8 +345,8 @@ class RunRecord:
         if self.answer is not None:
             step, measured = self.answer
             answer = Answer(step.path, step.code or "", measured)
-        # where calls ran out the search wrote no reason
-        return summarise(self.header, self.records, answer, ledger, self.stopped or "calls")
+        # where verdicts ran out the search wrote no reason
+        return summarise(self.header, self.records, answer, ledger, self.stopped or "verdicts")
 
 
 def place_of(step: StepRecord) -> tuple[tuple[str, ...], int]:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from regraph_kg.cpp.tokens import normalized
-from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome, code_hash
+from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Outcome, code_hash
 from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import PromptKey, Reply, element
 from regraph_kg.models.run import Cost, Deed, StepRecord, Task
@@ -84,19 +84,22 @@ class Proposer:
     def sample(self, request: Request) -> Effects[StepRecord]:
         """One answer.
 
-        One that the recorded model does not have costs nothing and has no outcome. Needs one call
-        that is left. Code that was only glanced at is screened first, and nothing is asked where
-        that fails: the record tells that code `fell`.
+        One that the recorded model does not have costs nothing and has no outcome. Needs one
+        that is left. Before a model is asked, code that was only glanced at is screened, and
+        nothing is asked where that fails: the record tells that code `fell`. What a transform made
+        costs too little for that, and is itself only glanced at.
         """
-        # a call is promised meanwhile: others must not spend the last one
+        # a sample is promised meanwhile: others must not spend the last one
+        screened, cost = None, Cost()
         self._ledger.under_way += 1
         try:
-            screened, cost = yield from self.verdicts.screen(request.code)
+            if not request.made:
+                screened, cost = yield from self.verdicts.screen(request.code)
         finally:
             self._ledger.under_way -= 1
         if screened is not None and screened.speedup is None:
             return _fallen(request, screened, cost)
-        if self._ledger.left <= 0:
+        if (self._ledger.left if request.made else self._ledger.calls_left) <= 0:
             return _step(request, None, cost)
         task = self._task
         key = PromptKey(
@@ -115,7 +118,7 @@ class Proposer:
         )
         if request.made:
             prompt = prompt.model_copy(update={"ready": request.made.code})
-        # counted while it is under way: others must not spend the same call
+        # counted while it is under way: others must not spend the same one
         self._ledger.under_way += 1
         try:
             reply = yield from asked(prompt)
@@ -123,8 +126,10 @@ class Proposer:
             self._ledger.under_way -= 1
         if reply.finish == "unrecorded":
             return _step(request, None, cost)
-        cost += self._ledger.pay(reply, Cost(calls=1))
-        verdict, judging = yield from self.verdicts.judge(reply, request.code)
+        unit = Cost(by_rule=1) if request.made else Cost(calls=1)
+        cost += self._ledger.pay(reply, unit)
+        grade: Grade = "glance" if request.made else "screening"
+        verdict, judging = yield from self.verdicts.judge(reply, request.code, grade)
         return _step(request, verdict, cost + judging)
 
 
@@ -139,7 +144,7 @@ class Verdicts:
         self._best_seconds: float | None = None
         self._fastest: str | None = None
         self._glanced = set[str]()
-        """Normalized codes that the judge only glanced at, since they are slower than the best."""
+        """Normalized codes that the judge only glanced at: slower than the best, or by rule."""
 
     def speedup(self, code: str) -> float | None:
         """The speedup that code is known to have, by its latest verdict."""
@@ -159,7 +164,9 @@ class Verdicts:
         self._remember(text, Candidate(self._task.target, code), reports[-1])
         return self._verdicts[text], self._charge(reports)
 
-    def judge(self, reply: Reply, current: str) -> Effects[tuple[SampleVerdict, Cost]]:
+    def judge(
+        self, reply: Reply, current: str, grade: Grade = "screening"
+    ) -> Effects[tuple[SampleVerdict, Cost]]:
         """The verdict on an answer and its cost: nothing for code that was judged before.
 
         `current` is the code that it was to change.
@@ -170,16 +177,20 @@ class Verdicts:
             return SampleVerdict(Outcome.PARSE_FAILED, None, None, answer.reason), Cost()
         if why_same := self._unchanged(answer, current):
             return SampleVerdict(Outcome.UNCHANGED, None, None, why_same), Cost()
-        return (yield from self._judged(answer, current))
+        return (yield from self._judged(answer, current, grade))
 
-    def _judged(self, answer: str, current: str) -> Effects[tuple[SampleVerdict, Cost]]:
+    def _judged(
+        self, answer: str, current: str, grade: Grade
+    ) -> Effects[tuple[SampleVerdict, Cost]]:
         code = self._task.whole(answer)
         text, cost = normalized(code), Cost()
         if text not in self._verdicts:
             # the code that a step begins with is its rival, if it was measured; the serial code is
             # one anyway
             known = code_hash(current) in self._measured and current != self._task.start
-            cost = yield from self._evaluate(code, text, current if known else None)
+            rival = current if known and grade != "glance" else None
+            candidate = Candidate(self._task.target, code, rival)
+            cost = yield from self._evaluate(candidate, text, grade)
         return self._verdicts[text], cost
 
     def _unchanged(self, answer: str, current: str) -> str:
@@ -190,9 +201,8 @@ class Verdicts:
         started = (self._task.start, self._task.serial)
         return BEFORE if forms & {_but_headers(code) for code in started} else ""
 
-    def _evaluate(self, code: str, text: str, rival: str | None) -> Effects[Cost]:
-        candidate = Candidate(self._task.target, code, rival)
-        reports = yield from self._reports(candidate, self._best_seconds, text)
+    def _evaluate(self, candidate: Candidate, text: str, grade: Grade) -> Effects[Cost]:
+        reports = yield from self._reports(candidate, self._best_seconds, text, grade)
         if text in self._verdicts:  # an equal code's verdict, which came in just before
             return Cost()
         if reports[-1].grade == "glance" and reports[-1].outcome.is_right:
@@ -201,14 +211,14 @@ class Verdicts:
         return self._charge(reports)
 
     def _reports(
-        self, candidate: Candidate, incumbent: float | None, text: str
+        self, candidate: Candidate, incumbent: float | None, text: str, grade: Grade = "screening"
     ) -> Effects[list[EvalReport]]:
         """The reports on code: two where our machine spoiled the first timing."""
-        reports = [(yield from judged(candidate, incumbent))]
+        reports = [(yield from judged(candidate, incumbent, grade))]
         noisy = reports[0].outcome.is_right and not (reports[0].passed and reports[0].is_known)
         # noise is ours, not the candidate's; taken in turn with the fastest it may cancel out
         is_open = text not in self._verdicts or text in self._glanced
-        if noisy and is_open and reports[0].grade != "glance":
+        if noisy and is_open and (reports[0].grade != "glance" or grade == "glance"):
             again = replace(candidate, rival=candidate.rival or self._fastest)
             reports.append((yield from judged(again, incumbent)))
         return reports
@@ -226,8 +236,7 @@ class Verdicts:
         if factor is None:
             return
         self._measured[code_hash(code)] = factor
-        # a glance's time is not one to beat: it is longer than the best
-        if report.passed and report.is_known and report.grade != "glance":
+        if report.passed and report.is_known:
             if report.timing is not None:
                 best = self._best_seconds or report.timing.median
                 self._best_seconds = min(best, report.timing.median)
@@ -243,9 +252,10 @@ class Verdicts:
             return before * (rivalry.ratio if report.passed else rivalry.interval.low)
         factor = report.sure_speedup
         fastest = self.speedup(self._fastest) if self._fastest else None
+        best, timing = self._best_seconds, report.timing
         # a glance saw it to be slower than the fastest, whatever its own interval says
-        if factor and fastest and report.grade == "glance":
-            return min(factor, fastest)
+        if factor and fastest and report.grade == "glance" and best and timing:
+            return min(factor, fastest) if timing.median > best else factor
         return factor
 
 

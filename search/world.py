@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from regraph_kg.models.evaluation import Candidate, EvalReport
+from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.models.graph import Neighbourhood, Successor
 from regraph_kg.models.prompt import Prompt, Reply
 
@@ -30,8 +30,8 @@ class World:
 
     It and `evaluate` may be called by several threads at once, if the executor has them.
     """
-    evaluate: Callable[[Candidate, float | None], EvalReport]
-    """Screening grade: what the search learns from. The seconds are the best candidate's so far."""
+    evaluate: Callable[[Candidate, float | None, Grade], EvalReport]
+    """What the search learns from. The seconds are the best candidate's so far."""
     evaluate_final: Callable[[Candidate], EvalReport]  # full grade, fresh workers: what is reported
     pooled: Callable[[], tuple[Successor, ...]] = tuple  # all, after any technique
     transforms: Callable[[], Mapping[str, tuple[str, ...]]] = dict  # texts, by technique
@@ -46,10 +46,11 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class Evaluate:
-    """A verdict at the screening grade; timing may end early far above `incumbent_seconds`."""
+    """A verdict; timing may end early far above `incumbent_seconds`."""
 
     candidate: Candidate
     incumbent_seconds: float | None = None
+    grade: Grade = "screening"
 
 
 Effect = ModelRequest | Evaluate
@@ -64,8 +65,10 @@ def asked(prompt: Prompt) -> Effects[Reply]:
     return reply
 
 
-def judged(candidate: Candidate, incumbent_seconds: float | None = None) -> Effects[EvalReport]:
+def judged(
+    candidate: Candidate, incumbent_seconds: float | None = None, grade: Grade = "screening"
+) -> Effects[EvalReport]:
     # the incumbent's time lets the judge end a hopeless timing early
-    report = yield Evaluate(candidate, incumbent_seconds)
+    report = yield Evaluate(candidate, incumbent_seconds, grade)
     assert isinstance(report, EvalReport)
     return report

@@ -61,7 +61,7 @@ def bench(  # noqa: PLR0913 (a command's options)
     model: Annotated[
         str | None, option("As of regraph optimize.", show_default="the setting")
     ] = None,
-    budget: Annotated[int, option("Calls of each search.", min=1)] = CALLS,
+    budget: Annotated[int, option("Verdicts of each search.", min=1)] = CALLS,
     seeds: Annotated[int, option("Searches of each arm and problem.", min=1)] = 1,
     parallel: Annotated[
         int,
@@ -97,8 +97,8 @@ def bench(  # noqa: PLR0913 (a command's options)
     settings = read_settings(model=model)
     choice = replace(
         usual_choice("", settings.model),
-        # unreadable answers end no search: arms are compared at equal calls
-        limits=SearchLimits(calls=budget, unreadable=budget + 1),
+        # unreadable answers end no search: arms are compared at equal verdicts
+        limits=SearchLimits(verdicts=budget, unreadable=budget + 1),
         parallel=parallel,
         final=final,
     )
@@ -144,7 +144,7 @@ def _run(order: BenchOrder, planned: BenchPlan) -> BenchResults:
     count = counted(len(remaining), "search", "searches")
     amounts = MofNCompleteColumn(), TextColumn("searches, left"), TimeRemainingColumn()
     with transient(*amounts) as bar:
-        bar.console.print(f"{count} of {order.choice.limits.calls} calls each{before}")
+        bar.console.print(f"{count} of {order.choice.limits.verdicts} verdicts each{before}")
         task = bar.add_task("", total=len(remaining))
 
         def ended(search: BenchSearch, run: BenchRun | LeftOut) -> None:

@@ -78,7 +78,7 @@ def plan(order: BenchOrder, tell: Tell) -> BenchPlan:
         command=shlex.join(order.command),
         suite="chosen" if order.problems else "shipped",
         model=str(order.choice.model),
-        calls=order.choice.limits.calls,
+        calls=order.choice.limits.verdicts,
         final=order.choice.final,
         prompting={name: str(value) for name, value in order.choice.prompting},
         arms=tuple(map(str, order.arms)),

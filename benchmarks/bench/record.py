@@ -55,7 +55,7 @@ class BenchRun(Frozen, extra="ignore"):
     start_interval: Interval | None = None
     cost: Cost
     stopped: Stopped
-    by_rule: int = 0  #: calls that a rule answered, without the model: not among the answers
+    by_rule: int = 0  #: verdicts on what a rule made: not among the answers
     unrecorded: int = 0  #: prompts without a recorded answer
     metric: Metric
     device: PlainText
@@ -100,7 +100,7 @@ class BenchResults(Frozen, extra="ignore"):
     command: PlainText
     suite: PlainText
     model: PlainText  #: the model as it was asked for; each run has name and digest
-    calls: int  #: budget of each search
+    calls: int  #: budget of each search, in verdicts
     final: FinalGrade
     prompting: dict[str, str] = Field(default_factory=dict)
     """The settings of the prompts; in older files those that were not usual."""

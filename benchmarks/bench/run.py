@@ -184,7 +184,7 @@ class RunningBench:
             start_interval=begun.speedup_interval if begun and begun.is_known else None,
             cost=summary.cost,
             stopped=summary.stopped,
-            by_rule=summary.by_rule,
+            by_rule=summary.cost.by_rule,
             unrecorded=summary.unrecorded,
             metric=task.metric,
             device=header.device,
@@ -226,7 +226,7 @@ def read_answers(record: RunRecord) -> tuple[BenchAnswer, ...]:
         _answer(step, record)
         for step in steps
         # The program that a search began with, and what a rule did, cost no call.
-        if step.outcome is not None and step.cost.calls > 0 and not step.transform
+        if step.outcome is not None and step.cost.calls > 0
     )
 
 

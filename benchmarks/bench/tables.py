@@ -181,7 +181,7 @@ def _costs_table(by_arm: Mapping[str, Sequence[BenchRun]]) -> BenchTable:
         "What they cost",
         named,
         tuple(rows),
-        "By rule: calls that a rule answered, without the model. Without answer: prompts of which"
+        "By rule: verdicts on what rules made, without a call. Without answer: prompts of which"
         " no answer is recorded.",
     )
 

@@ -21,7 +21,7 @@ def optimize(  # noqa: PLR0913 (options, all by name, each with its default)
     model: str | None = None,
     target: Target = USUAL,
     method: str | None = None,
-    calls: int | None = None,
+    budget: int | None = None,
     fast: bool = False,
     folder: Path = Path("runs"),
     hear: Callable[[SimulationRecord], object] | None = None,
@@ -29,7 +29,7 @@ def optimize(  # noqa: PLR0913 (options, all by name, each with its default)
 ) -> FinishedRun:
     """Search for a faster version of `problem` (a folder, or a shipped one's name).
 
-    As `regraph optimize`: the trace goes to `folder`, at most `calls` calls of the model, and the
+    As `regraph optimize`: the trace goes to `folder`, at most `budget` verdicts are spent, and the
     best code is measured again in fresh processes. `hear` gets every record as it comes; what it
     raises ends the search, whose trace `regraph optimize --resume` goes on with. `BadInput` for a
     problem, model or method that is none, `Environment` where model or compiler cannot be had.
@@ -39,8 +39,8 @@ def optimize(  # noqa: PLR0913 (options, all by name, each with its default)
         str(problem), model or used.model, method=method or DEFAULT_METHOD, fast=fast
     )
     choice = replace(choice, target=target)
-    if calls is not None:
-        choice = replace(choice, limits=choice.limits.model_copy(update={"calls": calls}))
+    if budget is not None:
+        choice = replace(choice, limits=choice.limits.model_copy(update={"verdicts": budget}))
     with open_run(used, choice, folder) as run:
         for record in run.records():
             if hear is not None:

@@ -34,15 +34,21 @@ class Show:
     task: TaskID
     budget: int
     best: float = 1.0
+    calls: int = 0
 
     def record(self, record: SimulationRecord) -> None:
-        """Move the bar; print a new best."""
-        best, tried = f"best {times(record.best_speedup)}", report.tried(record)
+        """Move the bar; print what each step came to, a new best with a star."""
+        self.calls += sum(step.cost.calls for step in record.steps)
+        best = f"{counted(self.calls, 'call')}, best {times(record.best_speedup)}"
+        tried = report.tried(record)
         self.bar.update(self.task, completed=record.spent, best=best, description=tried)
-        if record.best_speedup > self.best:
-            self.best = record.best_speedup
-            spent, path = f"{record.spent}/{self.budget}", report.path(record.best_path)
-            self.say(f"{spent:>8}  {times(record.best_speedup):>6}  {path}")
+        for step in record.steps:
+            if step.outcome is None:
+                continue
+            is_best = (step.speedup or 0.0) > self.best
+            self.best = max(self.best, step.speedup or 0.0)
+            spent = f"{record.spent}/{self.budget}"
+            self.say(f"{spent:>8} {'*' if is_best else ' '} {report.step_line(step)}")
 
     def say(self, line: str) -> None:
         self.bar.console.print(line)
@@ -50,8 +56,8 @@ class Show:
 
 @contextmanager
 def progress(budget: int) -> Iterator[Show]:
-    """Show a search of `budget` calls on stderr: a line for each new best, on a terminal a bar."""
-    best = TextColumn("calls {task.fields[best]}")
+    """Show a search of `budget` verdicts on stderr: a line for each, on a terminal a bar."""
+    best = TextColumn("verdicts, {task.fields[best]}")
     times_of = TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()
     with transient(MofNCompleteColumn(), best, *times_of) as bar:
         yield Show(bar, bar.add_task("", total=budget, best=""), budget)

@@ -69,15 +69,20 @@ class Options:
     method: Annotated[
         MethodName | None,
         option(
-            "How calls are spent: see below, and regraph docs methods.", show_default=DEFAULT_METHOD
+            "How verdicts are spent: see below, and regraph docs methods.",
+            show_default=DEFAULT_METHOD,
         ),
     ] = None
     budget: Annotated[
-        int | None, option("Calls of the model for code, at most.", show_default=str(BUDGET))
+        int | None,
+        option(
+            "Verdicts, at most: on the model's answers, and on what rules make.",
+            show_default=str(BUDGET),
+        ),
     ] = None
     fast: Annotated[
         bool,
-        option(f"A minute and {FAST_LIMITS['calls']} calls, the best screened again."),
+        option(f"A minute and {FAST_LIMITS['verdicts']} verdicts, the best screened again."),
     ] = False
     parallel: Annotated[
         int | None,
@@ -125,7 +130,7 @@ SETTABLE: Mapping[str, type[BaseModel]] = {
     _PROMPT: Prompting,
 }
 """Settings of --set that are not the method's own, by their prefix."""
-_NO_SETTINGS = {"method", "calls"}  # fields that have options of their own
+_NO_SETTINGS = {"method", "verdicts"}  # fields that have options of their own
 
 
 def choose(options: Options, model: str) -> SearchChoice:
@@ -138,10 +143,10 @@ def choose(options: Options, model: str) -> SearchChoice:
         was = traced_choice(usual, options.resume)
         new_method = options.method or _texts(options) or options.fast
         usual = replace(was, settings=usual.settings) if new_method else was
-    # a share of the calls may be under way at once, so that they are known first
+    # a share of the verdicts may be under way at once, so that they are known first
     limits = usual.limits
     if options.budget is not None:
-        limits = _with(limits, {"calls": options.budget}, "--budget ")
+        limits = _with(limits, {"verdicts": options.budget}, "--budget ")
     limits = _set(limits, options, _LIMIT, "a limit")
     at_once = usual.parallel if options.resume else usual_parallel(usual.model, limits)
     typed = {"parallel": options.parallel, "target": options.target} | details.model_dump()

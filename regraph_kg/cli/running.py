@@ -55,7 +55,7 @@ def run(options: Options) -> bool:
     with (
         open_search(settings, choice) as search,
         begin(search, options.runs, options.resume) as run,
-        progress(choice.limits.calls) as show,
+        progress(choice.limits.verdicts) as show,
     ):
         output = options.output or run.trace.with_suffix(TARGETS[choice.target].suffix)
         go_on = f"go on: {resume_command(options, run.trace)}"
@@ -99,7 +99,9 @@ def follow(run: LiveRun, show: Show, output: Path, go_on: str) -> RunSummary:
     """
     header = run.header
     title = f"{header.problem} ({header.target})"
-    show.say(f"{title}: {header.method}, at most {header.limits.calls} calls of {header.model}")
+    show.say(
+        f"{title}: {header.method}, at most {header.limits.verdicts} verdicts; model {header.model}"
+    )
     if header.excluded and kind_of(header.method).walks:
         show.say(f"the graph is read without {header.excluded}'s own examples")
     show.say(f"trace: {run.trace}" + (" (its last line was torn: dropped)" if run.torn else ""))
@@ -115,7 +117,7 @@ def follow(run: LiveRun, show: Show, output: Path, go_on: str) -> RunSummary:
         finished = run.finish()
     except KeyboardInterrupt:
         best = _keep_best(run, output) or "nothing faster so far"
-        raise Interrupted(ended(f"stopped after {run.calls} calls", best)) from None
+        raise Interrupted(ended(f"stopped after {run.verdicts} verdicts", best)) from None
     except Environment as error:
         # what a tool lacks must be mended first: not resumable as it is
         kind = ToolError if isinstance(error, ToolError) else Interrupted

@@ -83,11 +83,11 @@ def trace_of(name: str, folder: Path) -> Path:
 
 def state_of(record: RunRecord) -> str:
     """The state in words: under way with the time left, interrupted, or done."""
-    calls, most, state = record.cost.calls, record.header.limits.calls, record.state()
+    spent, most, state = record.cost.verdicts, record.header.limits.verdicts, record.state()
     if state in ("running", "measuring the best again"):
-        left = record.seconds / calls * (most - calls) if calls else 0.0
+        left = record.seconds / spent * (most - spent) if spent else 0.0
         eta = f", at most {seconds(left)} left" if left > 0 else ""
-        return f"under way: {calls} of {most} calls{eta}"
+        return f"under way: {spent} of {most} verdicts{eta}"
     if state == "not finished":
         return "interrupted: --resume goes on"
     return "done" if record.answer else "done: nothing surely faster"
@@ -104,7 +104,7 @@ def _list(key: bytes, folder: Path, *, as_json: bool) -> None:
     if as_json:
         print_json(list(map(_told, records)))
     elif records:
-        headings = ("run", "problem", "method", "model", "calls", "time", "best", "state")
+        headings = ("run", "problem", "method", "model", "verdicts", "time", "best", "state")
         print_rows(headings, map(_row, records), (4, 5))
     else:
         typer.echo(f"no runs in {folder}/; regraph optimize PROBLEM makes one")
@@ -126,7 +126,7 @@ def _row(record: RunRecord) -> tuple[str, ...]:
         f"{header.problem} ({header.target})",
         header.method,
         header.model.partition(" ")[0],
-        f"{record.cost.calls} of {header.limits.calls}",
+        f"{record.cost.verdicts} of {header.limits.verdicts}",
         seconds(record.seconds),
         best,
         state_of(record),

@@ -15,11 +15,14 @@ class Prompting(Frozen):
 
 
 class SearchLimits(Frozen):
-    """What a search may spend; None: as much as it wants. Methods are compared at calls."""
+    """What a search may spend; None: as much as it wants. Methods are compared at verdicts."""
 
-    # a call is asked for as long as every limit holds; those under way then are still waited for
+    # a step is asked for as long as every limit holds; those under way then are still waited for
 
-    calls: int = Field(ge=1)
+    verdicts: int = Field(ge=1)
+    """Verdicts that a user waits for: on answers of the model, and on what a rule made."""
+    calls: int | None = Field(default=None, ge=0)
+    """Calls of the model; what a rule makes needs none."""
     evaluations: int | None = Field(default=None, ge=1)
     tokens: int | None = Field(default=None, ge=1)
     """Tokens of prompts and answers together."""

@@ -58,8 +58,9 @@ class Reply(Frozen):
 
     text: PromptText
     code: PromptText = ""  #: the code that a transform made, in place of an answer
-    finish: Literal["stop", "length", "unrecorded", "pending"]
+    finish: Literal["stop", "length", "rule", "unrecorded", "pending"]
     """"stop" ended by itself (the text may be empty), "length" was cut, and would be again;
+    "rule": a transform wrote it, without a call;
     "unrecorded": a recorded model has no answer for this key (closed on this path, costs nothing,
     teaches nothing); "pending": the answer is to come by file (see `LanguageModel.finish`)."""
     prompt_tokens: int = 0

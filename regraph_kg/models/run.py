@@ -73,11 +73,11 @@ class SearchChoice:
 class RunHeader(Frozen):
     """First line of a trace: all that a run depends on.
 
-    History of `schema_version`: 1 to 7 (2026-11) earlier ones, which are not read any more; 8
-    (2026-11) a step names the transform that made it.
+    History of `schema_version`: 1 to 8 (2026-11) earlier ones, which are not read any more; 9
+    (2026-11) budgets count verdicts, calls of the model apart.
     """
 
-    schema_version: Literal[8] = 8
+    schema_version: Literal[9] = 9
     version: str  # this program's
     created: str  # UTC, ISO 8601
     problem: str
@@ -105,15 +105,20 @@ class RunHeader(Frozen):
 
 
 class Cost(Frozen):
-    """Spent resources. A call is one budget unit; a token, a second are not."""
+    """Spent resources. A verdict is one budget unit; a token, a second are not."""
 
-    calls: int = 0
+    calls: int = 0  #: of the model, each with a verdict on its answer
+    by_rule: int = 0  #: verdicts on what a rule made, without a call
     evaluations: int = 0
     prompt_tokens: int = 0
     output_tokens: int = 0
     model_seconds: float = 0.0
     judge_seconds: float = 0.0
     joules: float | None = 0.0  #: the GPU's energy while it judged; None: the driver does not tell
+
+    @property
+    def verdicts(self) -> int:
+        return self.calls + self.by_rule
 
     def __add__(self, other: "Cost") -> "Cost":
         sums = self.model_dump()
@@ -180,12 +185,14 @@ class SimulationRecord(Frozen):
     """The gain of the first step bought (3.2), the backed-up reward (3.1), the speedup (standard).
     None where the iteration tried nothing (no recorded answer): then it is not counted, and the
     next record has the same `iteration`."""
-    spent: int  #: budget units spent so far, this iteration included
+    spent: int  #: verdicts so far, this iteration included
     best_speedup: float  #: screened speedup of the best code so far; 1.0 is the serial code
     best_path: tuple[str, ...]
 
 
-Stopped = Literal["calls", "evaluations", "tokens", "seconds", "unreadable", "exhausted"]
+Stopped = Literal[
+    "verdicts", "calls", "evaluations", "tokens", "seconds", "unreadable", "exhausted"
+]
 """The limit that ended a search; "exhausted": nothing was left to try."""
 
 
@@ -225,7 +232,6 @@ class RunSummary(Frozen):
     failure: CommonFailure | None  #: None where nothing failed
     applied: dict[str, int]  #: right samples by what they did (`Applied`)
     relabelled: int  #: the number of "other" samples with a known technique
-    by_rule: int = 0  #: samples that a transform made, without the model; each counts as a call
     best_path: tuple[str, ...]
     """Path elements that led to the answer; empty for the serial code, and without a graph."""
     best_code: str

@@ -15,9 +15,9 @@ from regraph_kg.search.run_record import OF_CHOICE, read_header
 BUDGET = 50
 DEFAULT_METHOD = "mcgs"
 BY_FILE_PARALLEL, BY_FILE_SHARE = 8, 4
-"""Most calls at once by file, and the share of all calls that they may be: later calls must
+"""Most calls at once by file, and the share of all verdicts that they may be: later calls must
 know of earlier ones."""
-FAST_LIMITS: Mapping[str, float] = {"calls": 12, "seconds": 60.0}  # of --fast, unless given
+FAST_LIMITS: Mapping[str, float] = {"verdicts": 12, "seconds": 60.0}  # of --fast, unless given
 FAST_SETTINGS: Mapping[str, int] = {"steps": 3}
 """Settings of --fast, as far as the method has them. Depth stays: a dozen calls
 without it find less in simulated worlds (docs/dev/LOG.md)."""
@@ -28,7 +28,8 @@ def usual_choice(
 ) -> SearchChoice:
     """The default choice, or that of --fast; `BadInput` for a model that does not exist."""
     spec = ModelSpec.parse(model)
-    limits = SearchLimits.model_validate({"calls": BUDGET} | (dict(FAST_LIMITS) if fast else {}))
+    usual = {"verdicts": BUDGET} | ({"calls": 0} if spec.kind == "none" else {})
+    limits = SearchLimits.model_validate(usual | (dict(FAST_LIMITS) if fast else {}))
     return SearchChoice(
         problem=problem,
         target=USUAL,
@@ -45,7 +46,7 @@ def usual_choice(
 
 def usual_parallel(model: ModelSpec, limits: SearchLimits) -> int:
     """The default number of calls at once."""
-    share = max(1, limits.calls // BY_FILE_SHARE)
+    share = max(1, limits.verdicts // BY_FILE_SHARE)
     return min(BY_FILE_PARALLEL, share) if model.by_file else 1
 
 

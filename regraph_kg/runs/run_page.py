@@ -149,7 +149,7 @@ def _commands(run: RunRecord) -> Iterator[str]:
         "--method": header.method,
         # a trace does not hold the folder of answers by file
         "--model": str(model) if model and not model.by_file else "",
-        "--budget": str(header.limits.calls),
+        "--budget": str(header.limits.verdicts),
         "--parallel": str(header.parallel) if header.parallel > 1 else "",
         "--set": f"run.seed={header.seed}",
     }

@@ -50,7 +50,7 @@ class LiveRun:
         self._records: list[SimulationRecord] = []
 
     @property
-    def calls(self) -> int:
+    def verdicts(self) -> int:
         return self._records[-1].spent if self._records else 0
 
     @property
@@ -72,7 +72,7 @@ class LiveRun:
             self._trace.record(record)
             self._records.append(record)
             yield record
-        self._trace.stop(self._ledger.stopped or "exhausted")
+        self._trace.stop(self._ledger.ended)
 
     def finish(self) -> FinishedRun:
         """Measure the best again in fresh processes; return the result of the search."""

@@ -104,7 +104,9 @@ def reading(
     world = World(
         neighbours=reader.neighbours,
         complete=partial(_answer, model),
-        evaluate=lambda candidate, best: judge.evaluate(candidate, problem, incumbent_seconds=best),
+        evaluate=lambda candidate, best, grade: judge.evaluate(
+            candidate, problem, grade=grade, incumbent_seconds=best
+        ),
         evaluate_final=lambda candidate: judges.submit(
             judge.evaluate, candidate, problem, grade=choice.final
         ).result(),

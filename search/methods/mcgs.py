@@ -247,6 +247,8 @@ class ExpectedImprovement:
     def _has_more(self, action: NextStep) -> bool:
         """Whether a model may be asked for another sample."""
         asked = action.taken - len(action.ready)
+        if self._context.ledger.calls_left <= 0:
+            return False
         return not (self._small and action.ready) and asked + action.idle < self._settings.samples
 
     def _worth(self, state: State, action: NextStep) -> float:
@@ -332,7 +334,8 @@ class Uniform:
     def begin(self) -> Walk | None:
         """A walk, unless all were made, or all that the start leads to is closed."""
         closed = not any(action.answered for action in self._start.actions)
-        if closed or self._begun == self._attempts:
+        spent = self._begun == self._attempts or self._context.ledger.calls_left <= 0
+        if closed or spent:
             return None
         self._begun += 1
         return Walk(self._start, selected=[self._start.technique])
@@ -340,7 +343,7 @@ class Uniform:
     def choose(self, walk: Walk) -> NextStep | None:
         """One of the open actions, while the walk may go on and calls are left."""
         actions = [action for action in walk.here.actions if action.answered]
-        over = walk.over or len(walk.steps) >= self._most or self._context.ledger.left <= 0
+        over = walk.over or len(walk.steps) >= self._most or self._context.ledger.calls_left <= 0
         return None if over or not actions else self._pick(walk, actions)
 
     def learn(self, walk: Walk, action: NextStep, step: StepRecord, *, part: bool) -> StepRecord:

@@ -28,7 +28,7 @@ class Samples:
 
     def iteration(self) -> Effects[Iteration] | None:
         """Begin one sample (see `Method`); none once a recorded model had no answer."""
-        if not self._answered:
+        if not self._answered or self._context.ledger.calls_left <= 0:
             return None
         self._begun += 1
         return self._sample(self._begun - 1)

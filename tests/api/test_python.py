@@ -65,7 +65,7 @@ def test_a_search_from_python_ends_with_a_summary_and_a_trace(
     monkeypatch.setenv("REGRAPH_CACHE_DIR", str(tmp_path / "cache"))
     heard: list[int] = []
     found = optimize(
-        "reduction", method="standard", calls=2, fast=True, folder=tmp_path / "runs",
+        "reduction", method="standard", budget=2, fast=True, folder=tmp_path / "runs",
         hear=lambda record: heard.append(record.spent),
     )  # fmt: skip
     assert heard

@@ -82,7 +82,7 @@ def test_the_same_command_runs_nothing_twice(two: Lab) -> None:
     again = bench(two)
     assert (first.code, again.code) == (0, 0)
     assert found(two).runs == before.runs
-    assert "0 searches of 5 calls each, 6 are done" in again.err
+    assert "0 searches of 5 verdicts each, 6 are done" in again.err
 
 
 def test_more_arms_may_be_added_and_each_counts_once(two: Lab) -> None:

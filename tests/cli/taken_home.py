@@ -75,5 +75,5 @@ def searched(folder: Path, problem: Path, code: str | None = FOUND, **fields: ob
         trace.record(record(0, one))
         if code:
             trace.world(toy().world).evaluate_final(Candidate("openmp", code))
-        trace.stop("calls")
+        trace.stop("verdicts")
         return trace.path

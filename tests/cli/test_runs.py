@@ -37,7 +37,7 @@ def test_runs_are_listed_with_what_came_of_them(here: Path) -> None:
     with torn.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         listed = {load["run"]: load for load in json.loads(regraph("runs", "--json").out)}
-    assert listed["torn"]["state"] == "under way: 0 of 1 calls"
+    assert listed["torn"]["state"] == "under way: 0 of 1 verdicts"
 
 
 def test_a_run_is_shown_by_the_beginning_of_its_name(here: Path) -> None:

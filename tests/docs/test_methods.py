@@ -28,8 +28,9 @@ def section(title: str) -> str:
 
 def test_limits_are_told_with_their_defaults() -> None:
     told = {row[0]: (row[1], row[2]) for row in table(section("Limits"))}
-    assert told["--budget"] == (str(BUDGET), str(FAST_LIMITS["calls"]))
+    assert told["--budget"] == (str(BUDGET), str(FAST_LIMITS["verdicts"]))
+    assert told["limit.calls"][0].startswith("none")
     assert told["limit.seconds"] == ("none", f"{FAST_LIMITS['seconds']:.0f}")
-    assert told["limit.unreadable"] == (str(SearchLimits(calls=1).unreadable), "")
-    limits = set(SearchLimits.model_fields) - {"calls"}
+    assert told["limit.unreadable"] == (str(SearchLimits(verdicts=1).unreadable), "")
+    limits = set(SearchLimits.model_fields) - {"verdicts"}
     assert set(told) == {"--budget", *(f"limit.{name}" for name in limits)}

@@ -134,7 +134,7 @@ def test_what_was_not_surely_faster_in_the_end_is_no_answer(
     with Trace.create(tmp_path, header(budget=1), SEAL, still) as trace:
         trace.record(record(0, step(0, 1.02, code)))
         trace.world(toy().world).evaluate_final(Candidate("openmp", code))
-        trace.stop("calls")
+        trace.stop("verdicts")
     (view,) = view_runs(settings, [trace.path])
     assert view.headline == "toy (openmp): no improvement found; the serial code is the answer"
     assert (view.speedup, view.interval, view.path) == (None, "", "")

@@ -76,7 +76,7 @@ def hostile(folder: Path) -> Path:
         for number, one in enumerate((right, wrong)):
             trace.record(record(number, one))
         trace.world(toy().world).evaluate_final(Candidate("openmp", right.code or ""))
-        trace.stop("calls")
+        trace.stop("verdicts")
     return name
 
 

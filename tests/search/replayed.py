@@ -31,10 +31,9 @@ class RecordedJudge:
         grade: Grade | None = None,
         incumbent_seconds: float | None = None,
     ) -> EvalReport:
-        """The search's verdict, with a `grade` the last one's; `ToolError` for other code."""
+        """The search's verdict, at the full grade the last one's; `ToolError` for other code."""
         key = code_hash(candidate.code)
-        # a search asks without a grade; only the final measurement names one
-        report = (self._run.reports if grade is None else self._run.finals).get(key)
+        report = (self._run.finals if grade == "full" else self._run.reports).get(key)
         if report is None:
             raise ToolError(f"{self._run.path}: no verdict for code {key}")
         return report

@@ -25,7 +25,7 @@ def chosen(model: str = "ollama:tiny", **typed: object) -> SearchChoice:
 def test_without_options_every_method_has_its_defaults(method: str) -> None:
     choice = chosen(method=method)
     assert choice.settings == kind_of(method).settings()
-    assert (choice.limits, choice.prompting) == (SearchLimits(calls=50), Prompting())
+    assert (choice.limits, choice.prompting) == (SearchLimits(verdicts=50), Prompting())
     assert (choice.parallel, choice.final, choice.seed) == (1, "full", 0)
 
 
@@ -39,7 +39,7 @@ FAST: dict[str, dict[str, object]] = {
 def test_fast_bounds_time_and_what_a_method_repeats(method: str) -> None:
     choice = chosen(method=method, fast=True)
     assert choice.settings == kind_of(method).settings.model_validate(FAST.get(method, {}))
-    assert choice.limits == SearchLimits(calls=12, seconds=60)
+    assert choice.limits == SearchLimits(verdicts=12, seconds=60)
     assert choice.prompting == Prompting()
     assert choice.final == "screening"
 
@@ -54,7 +54,7 @@ def test_a_fast_search_spends_its_dozen_calls(method: str) -> None:
 def test_what_is_typed_goes_before_fast() -> None:
     sets = ("depth=5", "prompt.prefill=no", "run.final=full")
     choice = chosen(fast=True, budget=99, sets=sets)
-    assert choice.limits == SearchLimits(calls=99, seconds=60)
+    assert choice.limits == SearchLimits(verdicts=99, seconds=60)
     assert choice.prompting == Prompting(prefill=False)
     assert choice.final == "full"
     assert choice.settings.model_dump()["depth"] == 5
@@ -88,7 +88,7 @@ def test_a_bound_can_be_set_and_taken_away() -> None:
         ({"method": "standard", "sets": ("depth=1",)}, "standard knows no setting"),
         ({"sets": ("prompt.depth=1",)}, "set 'prompt.depth=1': a prompt knows prefill;"),
         ({"sets": ("depth=none",)}, "--set depth=None: it should be a valid integer"),
-        ({"sets": ("limit.calls=3",)}, "set 'limit.calls=3': a limit knows evaluations, "),
+        ({"sets": ("limit.verdicts=3",)}, "set 'limit.verdicts=3': a limit knows calls, "),
         ({"sets": ("run.target=cuda",)}, "set 'run.target=cuda': a run knows final, "),
     ],
 )
@@ -121,7 +121,7 @@ def test_what_is_set_is_checked_as_an_option_is(text: str, why: str) -> None:
 def test_a_resumed_search_is_what_its_trace_says(tmp_path: Path) -> None:
     was = header(
         settings=kind_of("regrapht").settings.model_validate({"steps": 2}),
-        limits=SearchLimits(calls=7, tokens=900),
+        limits=SearchLimits(verdicts=7, tokens=900),
         prompting=Prompting(prefill=False),
         parallel=3,
         seed=4,

@@ -113,7 +113,7 @@ class AnyOrder:
     def start(self, effect: Effect) -> None:
         self._begun.append(effect)
         calls = sum(map(asks_for_code, self._begun))
-        assert self._ledger.spent.calls + calls <= self._ledger.limits.calls
+        assert self._ledger.spent.calls + calls <= self._ledger.limits.verdicts
 
     def finish(self) -> Finished:
         effect = self._begun.pop(self._rng.randrange(len(self._begun)))
@@ -157,7 +157,7 @@ def runs(draw: st.DrawFn, method: str) -> Run:
     }
     told: MethodSettings = kind.model_validate(chosen)
     limits = SearchLimits(
-        calls=draw(st.integers(1, CALLS)),
+        verdicts=draw(st.integers(1, CALLS)),
         evaluations=draw(st.none() | st.integers(1, 20)),
     )
     head = header(
@@ -205,7 +205,7 @@ def check_account(run: Run, toy: Toy, records: list[SimulationRecord], ledger: L
     """What was spent is what was asked and judged, and it is in the records, once."""
     spent, limits = ledger.spent, run.head.limits
     costs = [step.cost for record in records for step in record.steps]
-    assert spent.calls == len(toy.asked) <= limits.calls
+    assert spent.calls == len(toy.asked) <= limits.verdicts
     assert spent.calls == sum(cost.calls for cost in costs)
     assert spent.evaluations == len(toy.evaluated) == sum(cost.evaluations for cost in costs)
     under_way = run.head.parallel + run.head.parallel // 2

@@ -17,7 +17,7 @@ def summary(**fields: object) -> RunSummary:
         "method": "mcgs",
         "model": "recorded:abc",
         "seed": 1,
-        "limits": SearchLimits(calls=24),
+        "limits": SearchLimits(verdicts=24),
         "parallel": 1,
         "active_seconds": 20.0,
         "final": "full",
@@ -36,7 +36,7 @@ def summary(**fields: object) -> RunSummary:
         "device": "CPU x2 threads",
         "toolchain": "g++ 12",
         "excluded": "toy",
-        "stopped": "calls",
+        "stopped": "verdicts",
         "roof": None,
     }
     return RunSummary.model_validate(usual | fields)
@@ -93,7 +93,7 @@ def test_the_table_tells_every_cost() -> None:
         joules=1234.5,
     )
     told = rows(printed(summary(cost=cost, active_seconds=120.0)))
-    assert told["calls"] == "23 of 24, in 20 iterations"
+    assert told["verdicts"] == "23 of 24, 23 calls of the model, in 20 iterations"
     assert told["tokens"] == "12345 in, 678 out"
     assert told["time"] == "2 min: model 1.5 min, judge 12.3 s (1 evaluation)"
     assert told["energy"] == "1.23 kJ of the GPU while it judged"
@@ -106,7 +106,7 @@ def test_no_energy_is_told_where_none_is_known(joules: float | None) -> None:
 
 
 def test_the_table_tells_limits_and_which_of_them_ended_the_search() -> None:
-    limits = SearchLimits(calls=24, seconds=60, evaluations=1, tokens=5000)
+    limits = SearchLimits(verdicts=24, seconds=60, evaluations=1, tokens=5000)
     told = rows(printed(summary(limits=limits, parallel=4, stopped="seconds", final="screening")))
     assert told["limits"] == "1 evaluation, 5000 tokens, 1 min, 4 at once"
     assert told["stopped"] == "its time was over"

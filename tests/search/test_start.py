@@ -24,12 +24,12 @@ def begun(task: Task, diagnosis: str = "") -> tuple[Task, int, int]:
     """The task as it is gone on with; how many codes were judged, and how many steps that is."""
     codes = list[str]()
 
-    def evaluate(candidate: Candidate, best: float | None) -> EvalReport:
+    def evaluate(candidate: Candidate, *_: object) -> EvalReport:
         codes.append(candidate.code)
         return judge(candidate).model_copy(update={"diagnosis": diagnosis})
 
     world = replace(Toy({}, lambda _: None).world, evaluate=evaluate)
-    chosen, first = started(task, Alone(world), Ledger(SearchLimits(calls=4)))
+    chosen, first = started(task, Alone(world), Ledger(SearchLimits(verdicts=4)))
     return chosen, len(codes), 0 if first is None else len(first.steps)
 
 

@@ -124,7 +124,7 @@ def test_killed_at_100_random_points_and_resumed_it_ends_identically(
         ({"device": "other"}, "device was"),
         ({"version": "9"}, "version was '0', now it is '9'"),
         ({"parallel": 4}, "parallel was 1, now it is 4"),
-        ({"limits": SearchLimits(calls=99)}, "limits.calls was 25, now it is 99"),
+        ({"limits": SearchLimits(verdicts=99)}, "limits.verdicts was 25, now it is 99"),
     ],
 )
 def test_a_run_that_differs_is_refused_with_the_difference(

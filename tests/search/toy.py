@@ -13,7 +13,14 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.evaluation.evaluate import EVALUATOR
-from regraph_kg.models.evaluation import Candidate, EvalReport, Interval, Outcome, code_hash
+from regraph_kg.models.evaluation import (
+    Candidate,
+    EvalReport,
+    Grade,
+    Interval,
+    Outcome,
+    code_hash,
+)
 from regraph_kg.models.graph import EFFECT_SCALE, Example, Neighbourhood, Successor
 from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
@@ -160,6 +167,7 @@ class Toy:
         self.evaluated: list[str] = []
         self.incumbents: list[float | None] = []
         """What the judge was told of the best so far, with each candidate."""
+        self.grades: list[Grade] = []  # that it was asked for
         self.reads: Counter[str] = Counter()
         self._graph, self._script, self._evaluate = graph, script, evaluate
         self._successors = successors or {}
@@ -190,7 +198,13 @@ class Toy:
             text=text, finish="stop", prompt_tokens=10, output_tokens=5, seconds=0.5, model="toy"
         )
 
-    def evaluate(self, candidate: Candidate, incumbent: float | None = None) -> EvalReport:
+    def evaluate(
+        self,
+        candidate: Candidate,
+        incumbent: float | None = None,
+        grade: Grade = "screening",
+    ) -> EvalReport:
+        self.grades.append(grade)
         self.evaluated.append(candidate.code)
         self.incumbents.append(incumbent)
         return self._evaluate(candidate)
@@ -252,7 +266,7 @@ def header(budget: int = 30, seed: int = 0, **fields: object) -> RunHeader:
         "target": "openmp",
         "settings": USUAL,
         "prompting": Prompting(prefill=False),
-        "limits": SearchLimits(calls=budget),
+        "limits": SearchLimits(verdicts=budget),
         "parallel": 1,
         "final": "full",
         "seed": seed,
@@ -293,7 +307,7 @@ def traced(toy: Toy, trace: Trace, head: RunHeader) -> Run:
     for record in Driver(method, executor, ledger, head.parallel).run():
         trace.record(record)
         records.append(record)
-    trace.stop(ledger.stopped or "exhausted")
+    trace.stop(ledger.ended)
     answer = final_answer(TASK, records, world.evaluate_final)
     summary = summarise(head, records, answer, ledger)
     timeless = summary.model_copy(update={"active_seconds": 0.0})

@@ -39,14 +39,14 @@
     box.replaceChildren();
     const svg = d3.select(box).append("svg").attr("viewBox", `0 0 ${width} ${height}`).attr("role", "img");
     const highest = d3.max(bests.flat(), (dot) => dot.speedup) || 1;
-    const unit = over === "call" ? "calls" : "seconds";
+    const unit = over === "call" ? "verdicts" : "seconds";
     svg.attr("aria-label", `Speedup over ${unit}: up to ${times(highest)} within ${Math.ceil(last)} ${unit}`);
     svg.append("g").attr("class", "axis").attr("transform", `translate(0,${height - foot})`)
       .call(d3.axisBottom(x).ticks(6));
     svg.append("g").attr("class", "axis").attr("transform", `translate(${left},0)`)
       .call(d3.axisLeft(y).ticks(4, "~g").tickFormat((value) => (y.tickFormat(4)(value) ? `${d3.format("~g")(value)}x` : "")));
     svg.append("text").attr("x", width - right).attr("y", height - 6).attr("text-anchor", "end")
-      .text(over === "call" ? "calls of the model" : "active seconds");
+      .text(over === "call" ? "verdicts" : "active seconds");
     for (const dot of dots) {
       if (dot.speedup > 0) {
         svg.append("circle").attr("class", "dot").attr("r", 3).attr("cx", x(dot[over])).attr("cy", y(dot.speedup))

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from regraph_kg.models.evaluation import Candidate, EvalReport
-from regraph_kg.models.method import MethodSettings, Prompting
+from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
 from regraph_kg.models.run import SimulationRecord
-from regraph_kg.search.methods.mcgs import McgsSettings, ReGraphTSettings
+from regraph_kg.search.methods.mcgs import McgsSettings, PaperSettings, ReGraphTSettings
+from regraph_kg.search.methods.samples import StandardSettings
 from tests.search.toy import Toy, code, fenced, header, judge, searching
 
 TWICE = """
@@ -29,11 +30,14 @@ def factor(candidate: Candidate) -> EvalReport:
 
 
 def run(
-    settings: MethodSettings, transforms: Mapping[str, tuple[str, ...]], calls: int = 8
+    settings: MethodSettings,
+    transforms: Mapping[str, tuple[str, ...]],
+    limits: Mapping[str, int] | None = None,
 ) -> tuple[Toy, list[SimulationRecord]]:
     toy = Toy({"start": ["a", "b"]}, lambda key: fenced(code(0.1, key)), factor)
     world = replace(toy.world, transforms=lambda: transforms)
-    head = header(calls, settings=settings, prompting=Prompting())
+    spend = SearchLimits.model_validate({"verdicts": 8} | dict(limits or {}))
+    head = header(settings=settings, prompting=Prompting(), limits=spend)
     return toy, list(searching(world, head))
 
 
@@ -49,6 +53,26 @@ def test_each_choice_of_a_transform_is_judged_and_the_model_is_not_asked_for_it(
     assert not [key for key in toy.asked if key.path == ("openmp/a",)]
     assert [key for key in toy.asked if key.path == ("openmp/b",)]
     assert max(step.speedup or 0 for step in ruled) > 1.6
+    by_rule = {code for code in toy.evaluated if "*= " in code and "said" not in code}
+    assert by_rule
+    for judged, grade in zip(toy.evaluated, toy.grades, strict=True):
+        assert grade == ("glance" if judged in by_rule else "screening")
+
+
+def test_a_rule_s_verdict_is_no_call_and_without_calls_rules_go_on() -> None:
+    text = TWICE.format(name="a", by="4, 3")
+    toy, records = run(McgsSettings(free=False), {"openmp/a": (text,)}, limits={"calls": 1})
+    costs = [step.cost for record in records for step in record.steps]
+    assert (sum(cost.by_rule for cost in costs), sum(cost.calls for cost in costs)) == (2, 1)
+    assert records[-1].spent == 3
+    toy, records = run(McgsSettings(free=False), {"openmp/a": (text,)}, limits={"calls": 0})
+    assert (records[-1].spent, toy.asked) == (2, [])
+
+
+def test_other_methods_end_where_no_calls_are_left() -> None:
+    for settings in (ReGraphTSettings(), PaperSettings(), StandardSettings()):
+        _, records = run(settings, {}, limits={"calls": 2})
+        assert records[-1].spent == 2
 
 
 def test_without_them_the_model_is_asked() -> None:
