@@ -22,7 +22,6 @@ from typer.main import get_command
 from regraph_kg.cli.app import COMMANDS, app, loaded
 from regraph_kg.cli.docs import trajectory_schema
 from regraph_kg.models.method import MethodSettings
-from regraph_kg.runs.choice import FAST_SETTINGS
 from regraph_kg.search.methods import METHODS, kind_of
 from regraph_kg.settings import Settings, setting_names, variable
 
@@ -136,10 +135,10 @@ def _settings_of(kind: type[MethodSettings]) -> list[str]:
     defaults = kind.model_validate({}).model_dump(exclude={"method"})
     rows = [
         f"| `{field}` | {'none' if default is None else default} |"
-        f" {FAST_SETTINGS.get(field, '')} | {said[field].removesuffix('.')} |"
+        f" {said[field].removesuffix('.')} |"
         for field, default in defaults.items()
     ]
-    table = ["", "| setting | default | --fast | what it is |", "|---|---|---|---|", *rows]
+    table = ["", "| setting | default | what it is |", "|---|---|---|", *rows]
     return table if rows else ["Nothing to set."]
 
 

@@ -8,7 +8,6 @@ from regraph_kg.models.run import (
     CommonFailure,
     Cost,
     RunSummary,
-    SimulationRecord,
     StepRecord,
     Stopped,
     TakenBack,
@@ -21,7 +20,6 @@ _DID = {"nothing": "changed nothing", "other": "did another technique than the o
 _STOPPED: Mapping[Stopped, str] = {
     "verdicts": "",
     "calls": "what is left to try needs a model, and no calls of one were left",
-    "evaluations": "no evaluations were left",
     "tokens": "no tokens were left",
     "seconds": "its time was over",
     "unreadable": "no code was found in one answer after another: try another --model, a larger"
@@ -65,12 +63,6 @@ def taken_back(best: TakenBack | None) -> str:
     if best.speedup is None:
         return f"{text}, but measured again its time is not known{spread}"
     return f"{text}, but {times(best.speedup)}{spread} measured again: not surely faster"
-
-
-def tried(record: SimulationRecord) -> str:
-    """An iteration's path and the outcomes of its steps."""
-    outcomes = ", ".join(map(_outcome, record.steps))
-    return f"{path(record.steps[-1].path)}: {outcomes}"
 
 
 def step_line(step: StepRecord) -> str:
@@ -133,7 +125,6 @@ def _course(summary: RunSummary) -> dict[str, str]:
     recognized = f" (known which: {summary.relabelled})" if summary.relabelled else ""
     more = [
         "" if budget.calls is None else counted(budget.calls, "call"),
-        "" if budget.evaluations is None else counted(budget.evaluations, "evaluation"),
         "" if budget.tokens is None else counted(budget.tokens, "token"),
         "" if budget.seconds is None else seconds(budget.seconds),
         f"{summary.parallel} at once" if summary.parallel > 1 else "",

@@ -10,6 +10,7 @@ from regraph_kg.models.technique import Technique, free_id, start_id
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.sample import Proposer, Request
 from regraph_kg.search.successors import Successors
+from regraph_kg.search.transform.apart import Result
 from regraph_kg.search.world import Effects
 
 
@@ -41,21 +42,16 @@ class Context:
         technique: Technique,
         attempt: int,
         code: str,
-        *,
-        part: bool = False,
+        made: Result | None,
     ) -> Request:
         """A request to apply `technique`, a successor of `source`, to `code` at the end of `path`.
 
-        The other successors are what it may do instead. `part`: only the first of its smaller steps
-        is asked for.
+        The other successors are what it may do instead.
         """
         offered = self.successors(source, code)
         others = (other.technique for other in offered)
         alternatives = tuple(other for other in others if other.id != technique.id)
-        # the recipe is what a small model is told: its first part stands in its place
-        if part:
-            technique = technique.model_copy(update={"recipe": technique.steps[0]})
-        return Request(path, technique, attempt, code, alternatives, part=part)
+        return Request(path, technique, attempt, code, alternatives, made=made)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ class Driver:
         # iterations that wait for the judge leave the model idle, so half as many again may begin
         self._parallel, self._most = parallel, parallel + parallel // 2
         self._iteration = 0
-        self._best, self._best_path = 1.0, tuple[str, ...]()
+        self._best = 1.0
         self._waiting: dict[str, list[Effects[Iteration]]] = {}
         self._asking = self._pending = 0
 
@@ -109,10 +109,8 @@ class Driver:
         self._executor.start(effect)
 
     def _record(self, ended: Iteration) -> SimulationRecord:
-        """Number an iteration, and remember the best step so far."""
-        for step in ended.steps:
-            if (step.speedup or 0) > self._best:
-                self._best, self._best_path = step.speedup or 0, step.path
+        """Number an iteration, and remember the best speedup so far."""
+        self._best = max(self._best, *(step.speedup or 0.0 for step in ended.steps))
         record = SimulationRecord(
             iteration=self._iteration,
             path=ended.path,
@@ -120,7 +118,6 @@ class Driver:
             reward=ended.reward,
             spent=self._ledger.spent.verdicts,  # on whosever samples have ended by now
             best_speedup=self._best,
-            best_path=self._best_path,
         )
         # one that tried nothing is not counted: the next has its number
         self._iteration += ended.reward is not None

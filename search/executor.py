@@ -7,9 +7,7 @@ import queue
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from regraph_kg.errors import AnswersPending
-from regraph_kg.models.prompt import Reply
 from regraph_kg.search.driver import Finished
-from regraph_kg.search.prompts.beginning import FENCE
 from regraph_kg.search.world import Effect, ModelRequest, Result, World
 
 
@@ -39,10 +37,6 @@ def result(world: World, effect: Effect) -> Result | None:
     """Do an effect; None where its answer is to come by file."""
     try:
         if isinstance(effect, ModelRequest):
-            if effect.prompt.ready:
-                ready = effect.prompt.ready
-                text = f"{FENCE}{ready}\n```"
-                return Reply(text=text, code=ready, finish="rule")
             return world.complete(effect.prompt)
         return world.evaluate(effect.candidate, effect.incumbent_seconds, effect.grade)
     except AnswersPending:

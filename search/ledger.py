@@ -28,8 +28,6 @@ class Ledger:
             return "seconds"
         if limits.tokens is not None and tokens >= limits.tokens:
             return "tokens"
-        if limits.evaluations is not None and spent.evaluations >= limits.evaluations:
-            return "evaluations"
         if self._unreadable >= limits.unreadable:
             return "unreadable"
         return "verdicts" if spent.verdicts >= limits.verdicts else None
@@ -49,21 +47,22 @@ class Ledger:
     @property
     def calls_left(self) -> int:
         """Samples for which the model may still be asked."""
-        most = self.limits.calls
-        return self.left if most is None else min(self.left, most - self.spent.calls)
+        left, most = self.left, self.limits.calls
+        return left if most is None else min(left, most - self.spent.calls - self.under_way)
 
     def read(self, readable: bool) -> None:
         """An answer was looked through for what it may hold: code, or why there is none."""
         self._unreadable = 0 if readable else self._unreadable + 1
 
-    def pay(self, reply: Reply, unit: Cost) -> Cost:
-        """Charge an answer, as `unit`: a call, or a verdict on what a rule made."""
-        tokens = Cost(
+    def pay(self, reply: Reply) -> Cost:
+        """Charge an answer."""
+        call = Cost(
+            calls=1,
             prompt_tokens=reply.prompt_tokens,
             output_tokens=reply.output_tokens,
             model_seconds=reply.seconds,
         )
-        return self.charge(unit + tokens)
+        return self.charge(call)
 
     def charge(self, cost: Cost) -> Cost:
         """Add to what was spent; hands `cost` on."""

@@ -5,7 +5,6 @@ Not here: whether the code is right.
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from regraph_kg.cpp.tokens import normalized
@@ -67,8 +66,3 @@ def _closed_blocks(text: str) -> list[str]:
     marks = _FENCE.findall(text)
     end = marks[-1][0] * max(map(len, marks)) if len(marks) % 2 else ""
     return blocks(f"{text}\n{end}")
-
-
-def read_code(reply: Reply, entries: Sequence[str], current: str = "") -> str | ParseFailure:
-    """The code of an answer to a search's prompt, which showed `current`."""
-    return reply.code or parse(reply, *entries, current=current)

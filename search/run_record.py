@@ -313,19 +313,12 @@ class RunRecord:
             return "measuring the best again" if self.ended else "running"
         return "not finished"
 
-    @property
-    def answered(self) -> list[tuple[PromptKey, Reply]]:
-        """The answers that count in the budget."""
-        return [reply for reply in self.replies if reply[1].finish in ("stop", "length", "rule")]
-
     @cached_property
     def cost(self) -> Cost:
         spent = Cost()
-        for _, reply in self.answered:
-            ruled = reply.finish == "rule"
+        for reply in (reply for _, reply in self.replies if reply.finish in ("stop", "length")):
             spent += Cost(
-                calls=not ruled,
-                by_rule=ruled,
+                calls=1,
                 prompt_tokens=reply.prompt_tokens,
                 output_tokens=reply.output_tokens,
                 model_seconds=reply.seconds,
@@ -333,7 +326,10 @@ class RunRecord:
         for step in self.steps:
             cost = step.step.cost
             spent += Cost(
-                evaluations=cost.evaluations, judge_seconds=cost.judge_seconds, joules=cost.joules
+                by_rule=cost.by_rule,
+                evaluations=cost.evaluations,
+                judge_seconds=cost.judge_seconds,
+                joules=cost.joules,
             )
         return spent
 

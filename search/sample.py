@@ -17,7 +17,7 @@ from regraph_kg.models.technique import Technique
 from regraph_kg.search.fit.applied import deed
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.prompts.render import render
-from regraph_kg.search.read_answer import ParseFailure, read_code
+from regraph_kg.search.read_answer import ParseFailure, parse
 from regraph_kg.search.transform.apart import Result
 from regraph_kg.search.world import Effects, asked, judged
 
@@ -41,7 +41,6 @@ class Request:
     code: str
     others: tuple[Technique, ...] = ()
     free: str = ""
-    part: bool = False  # whether `technique` is asked for in part: the first of its smaller steps
     made: Result | None = None  # what a transform made of the code: no model is asked
 
     @property
@@ -69,11 +68,6 @@ class SampleVerdict:
     speedup: float | None
     diagnosis: str
 
-    @property
-    def failed(self) -> bool:
-        """Whether the code is wrong; right code is not, however it was timed."""
-        return not self.outcome.is_right
-
 
 class Proposer:
     def __init__(self, task: Task, run: int, prompting: Prompting, ledger: Ledger) -> None:
@@ -85,21 +79,24 @@ class Proposer:
         """One answer.
 
         One that the recorded model does not have costs nothing and has no outcome. Needs one
-        that is left. Before a model is asked, code that was only glanced at is screened, and
-        nothing is asked where that fails: the record tells that code `fell`. What a transform made
-        costs too little for that, and is itself only glanced at.
+        that is left. Code that was only glanced at is screened first, and nothing is asked where
+        that fails: the record tells that code `fell`. What a transform made costs too little for
+        that, and is itself only glanced at.
         """
+        if request.made:
+            cost = self._ledger.charge(Cost(by_rule=1))
+            made = self.verdicts.judge_code(request.made.code, request.code, "glance")
+            verdict, judging = yield from made
+            return _step(request, verdict, cost + judging)
         # a sample is promised meanwhile: others must not spend the last one
-        screened, cost = None, Cost()
         self._ledger.under_way += 1
         try:
-            if not request.made:
-                screened, cost = yield from self.verdicts.screen(request.code)
+            screened, cost = yield from self.verdicts.screen(request.code)
         finally:
             self._ledger.under_way -= 1
         if screened is not None and screened.speedup is None:
             return _fallen(request, screened, cost)
-        if (self._ledger.left if request.made else self._ledger.calls_left) <= 0:
+        if self._ledger.calls_left <= 0:
             return _step(request, None, cost)
         task = self._task
         key = PromptKey(
@@ -116,8 +113,6 @@ class Proposer:
             prefill=self._prompting.prefill,
             seed=int.from_bytes(hashed.digest()[:4]) >> 1,
         )
-        if request.made:
-            prompt = prompt.model_copy(update={"ready": request.made.code})
         # counted while it is under way: others must not spend the same one
         self._ledger.under_way += 1
         try:
@@ -126,10 +121,8 @@ class Proposer:
             self._ledger.under_way -= 1
         if reply.finish == "unrecorded":
             return _step(request, None, cost)
-        unit = Cost(by_rule=1) if request.made else Cost(calls=1)
-        cost += self._ledger.pay(reply, unit)
-        grade: Grade = "glance" if request.made else "screening"
-        verdict, judging = yield from self.verdicts.judge(reply, request.code, grade)
+        cost += self._ledger.pay(reply)
+        verdict, judging = yield from self.verdicts.judge(reply, request.code)
         return _step(request, verdict, cost + judging)
 
 
@@ -164,24 +157,23 @@ class Verdicts:
         self._remember(text, Candidate(self._task.target, code), reports[-1])
         return self._verdicts[text], self._charge(reports)
 
-    def judge(
-        self, reply: Reply, current: str, grade: Grade = "screening"
-    ) -> Effects[tuple[SampleVerdict, Cost]]:
-        """The verdict on an answer and its cost: nothing for code that was judged before.
-
-        `current` is the code that it was to change.
-        """
-        answer = read_code(reply, self._task.entries, self._task.shown(current))
+    def judge(self, reply: Reply, current: str) -> Effects[tuple[SampleVerdict, Cost]]:
+        """The verdict on an answer, as `judge_code`'s; it may hold no code."""
+        answer = parse(reply, *self._task.entries, current=self._task.shown(current))
         self._ledger.read(not isinstance(answer, ParseFailure))
         if isinstance(answer, ParseFailure):
             return SampleVerdict(Outcome.PARSE_FAILED, None, None, answer.reason), Cost()
-        if why_same := self._unchanged(answer, current):
-            return SampleVerdict(Outcome.UNCHANGED, None, None, why_same), Cost()
-        return (yield from self._judged(answer, current, grade))
+        return (yield from self.judge_code(answer, current, "screening"))
 
-    def _judged(
+    def judge_code(
         self, answer: str, current: str, grade: Grade
     ) -> Effects[tuple[SampleVerdict, Cost]]:
+        """The verdict on code and its cost: nothing for what was judged before.
+
+        `current` is the code that it was to change.
+        """
+        if why_same := self._unchanged(answer, current):
+            return SampleVerdict(Outcome.UNCHANGED, None, None, why_same), Cost()
         code = self._task.whole(answer)
         text, cost = normalized(code), Cost()
         if text not in self._verdicts:
@@ -281,10 +273,7 @@ def deed_of(request: Request, verdict: SampleVerdict | None) -> Deed:
         return Deed("nothing")
     if request.technique is None or verdict is None or verdict.speedup is None or request.made:
         return Deed("asked")
-    change = deed(request.technique, request.code, verdict.code or "", request.others)
-    if request.part and change == Deed("asked") and not request.technique.leaves:
-        return Deed("other")  # nothing tells the whole from its first part
-    return change
+    return deed(request.technique, request.code, verdict.code or "", request.others)
 
 
 def _step(request: Request, verdict: SampleVerdict | None, cost: Cost) -> StepRecord:

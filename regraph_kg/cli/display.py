@@ -39,9 +39,9 @@ class Show:
     def record(self, record: SimulationRecord) -> None:
         """Move the bar; print what each step came to, a new best with a star."""
         self.calls += sum(step.cost.calls for step in record.steps)
-        best = f"{counted(self.calls, 'call')}, best {times(record.best_speedup)}"
-        tried = report.tried(record)
-        self.bar.update(self.task, completed=record.spent, best=best, description=tried)
+        best = f"{counted(self.calls, 'call')}, {times(record.best_speedup)}"
+        last = report.step_line(record.steps[-1])
+        self.bar.update(self.task, completed=record.spent, best=best, description=last)
         for step in record.steps:
             if step.outcome is None:
                 continue

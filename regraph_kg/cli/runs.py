@@ -82,12 +82,10 @@ def trace_of(name: str, folder: Path) -> Path:
 
 
 def state_of(record: RunRecord) -> str:
-    """The state in words: under way with the time left, interrupted, or done."""
+    """The state in words: under way, interrupted, or done."""
     spent, most, state = record.cost.verdicts, record.header.limits.verdicts, record.state()
     if state in ("running", "measuring the best again"):
-        left = record.seconds / spent * (most - spent) if spent else 0.0
-        eta = f", at most {seconds(left)} left" if left > 0 else ""
-        return f"under way: {spent} of {most} verdicts{eta}"
+        return f"under way: {spent} of {most} verdicts"
     if state == "not finished":
         return "interrupted: --resume goes on"
     return "done" if record.answer else "done: nothing surely faster"

@@ -23,7 +23,6 @@ class SearchLimits(Frozen):
     """Verdicts that a user waits for: on answers of the model, and on what a rule made."""
     calls: int | None = Field(default=None, ge=0)
     """Calls of the model; what a rule makes needs none."""
-    evaluations: int | None = Field(default=None, ge=1)
     tokens: int | None = Field(default=None, ge=1)
     """Tokens of prompts and answers together."""
     seconds: float | None = Field(default=None, gt=0)

@@ -43,7 +43,6 @@ class Prompt(Frozen):
     user: str
     seed: int = 0
     begun: str = ""  # the answer's beginning; a capable server has the model go on from there
-    ready: str = ""  # the code that a transform made: no model is asked
     stop: tuple[str, ...] = ()  # texts that end a begun answer, where they come
     answer_schema: Mapping[str, object] | None = None
     """JSON schema of the answer, which is then drawn at temperature 0. A server may enforce it in
@@ -57,10 +56,8 @@ class Reply(Frozen):
     """A model's answer."""
 
     text: PromptText
-    code: PromptText = ""  #: the code that a transform made, in place of an answer
-    finish: Literal["stop", "length", "rule", "unrecorded", "pending"]
+    finish: Literal["stop", "length", "unrecorded", "pending"]
     """"stop" ended by itself (the text may be empty), "length" was cut, and would be again;
-    "rule": a transform wrote it, without a call;
     "unrecorded": a recorded model has no answer for this key (closed on this path, costs nothing,
     teaches nothing); "pending": the answer is to come by file (see `LanguageModel.finish`)."""
     prompt_tokens: int = 0

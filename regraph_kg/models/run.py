@@ -187,12 +187,9 @@ class SimulationRecord(Frozen):
     next record has the same `iteration`."""
     spent: int  #: verdicts so far, this iteration included
     best_speedup: float  #: screened speedup of the best code so far; 1.0 is the serial code
-    best_path: tuple[str, ...]
 
 
-Stopped = Literal[
-    "verdicts", "calls", "evaluations", "tokens", "seconds", "unreadable", "exhausted"
-]
+Stopped = Literal["verdicts", "calls", "tokens", "seconds", "unreadable", "exhausted"]
 """The limit that ended a search; "exhausted": nothing was left to try."""
 
 

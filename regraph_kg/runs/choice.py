@@ -18,9 +18,6 @@ BY_FILE_PARALLEL, BY_FILE_SHARE = 8, 4
 """Most calls at once by file, and the share of all verdicts that they may be: later calls must
 know of earlier ones."""
 FAST_LIMITS: Mapping[str, float] = {"verdicts": 12, "seconds": 60.0}  # of --fast, unless given
-FAST_SETTINGS: Mapping[str, int] = {"steps": 3}
-"""Settings of --fast, as far as the method has them. Depth stays: a dozen calls
-without it find less in simulated worlds (docs/dev/LOG.md)."""
 
 
 def usual_choice(
@@ -33,7 +30,7 @@ def usual_choice(
     return SearchChoice(
         problem=problem,
         target=USUAL,
-        settings=usual_settings(method, fast=fast),
+        settings=usual_settings(method),
         prompting=Prompting(),
         limits=limits,
         parallel=usual_parallel(spec, limits),
@@ -50,12 +47,8 @@ def usual_parallel(model: ModelSpec, limits: SearchLimits) -> int:
     return min(BY_FILE_PARALLEL, share) if model.by_file else 1
 
 
-def usual_settings(method: str, *, fast: bool = False) -> MethodSettings:
-    kind = kind_of(method).settings
-    changes = FAST_SETTINGS if fast else {}
-    return kind.model_validate(
-        {name: value for name, value in changes.items() if name in kind.model_fields}
-    )
+def usual_settings(method: str) -> MethodSettings:
+    return kind_of(method).settings.model_validate({})
 
 
 def traced_choice(choice: SearchChoice, trace: Path) -> SearchChoice:

@@ -56,9 +56,7 @@ def _kinds() -> Mapping[str, MethodKind]:
     return {
         # three rules of one search
         "mcgs": MethodKind(
-            mcgs.McgsSettings,
-            lambda c, s: mcgs.Mcgs(c, mcgs.ExpectedImprovement(c, s), parts=True),
-            walks=True,
+            mcgs.McgsSettings, lambda c, s: mcgs.Mcgs(c, mcgs.ExpectedImprovement(c, s)), walks=True
         ),
         "mcgs-paper": MethodKind(
             mcgs.PaperSettings, lambda c, s: mcgs.Mcgs(c, mcgs.PaperBound(c, s)), walks=True

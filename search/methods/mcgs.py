@@ -176,10 +176,10 @@ class ExpectedImprovement:
         """The step's speedup, 0 for a failure."""
         return None if walk.over else walk.steps[0].speedup or 0.0
 
-    def learn(self, walk: Walk, action: NextStep, step: StepRecord, *, part: bool) -> StepRecord:
+    def learn(self, walk: Walk, action: NextStep, step: StepRecord) -> StepRecord:
         """The edge that was taken learns the step's gain; its code becomes a state.
 
-        `part`: only the first of the action's smaller steps was asked for. The step, with its gain.
+        The step, with its gain.
         """
         state = walk.here
         if step.code:
@@ -188,11 +188,9 @@ class ExpectedImprovement:
             action.answered = False
             walk.over = True
             return step
-        return step.model_copy(update={"gain": self._gain(state, action, step, part=part)})
+        return step.model_copy(update={"gain": self._gain(state, action, step)})
 
-    def _gain(
-        self, state: State, action: NextStep, step: StepRecord, *, part: bool
-    ) -> float | None:
+    def _gain(self, state: State, action: NextStep, step: StepRecord) -> float | None:
         edge = self._edge(state.technique, action.leads, ruled=bool(step.transform))
         if step.speedup is None or step.code is None:
             action.failed += 1
@@ -201,10 +199,6 @@ class ExpectedImprovement:
             return None
         level = math.log(step.speedup)
         gain = level - state.level
-        if part and step.applied == "other" and not step.did:
-            # the technique is still to come: the code stands where the whole may follow
-            self._reach(State(state.technique, step.path, step.code, level, state.used))
-            return gain
         taken: BelievedEdge | None = edge
         if step.applied == "asked":
             state.right += 1
@@ -246,10 +240,9 @@ class ExpectedImprovement:
 
     def _has_more(self, action: NextStep) -> bool:
         """Whether a model may be asked for another sample."""
-        asked = action.taken - len(action.ready)
-        if self._context.ledger.calls_left <= 0:
-            return False
-        return not (self._small and action.ready) and asked + action.idle < self._settings.samples
+        asked, has_call = action.taken - len(action.ready), self._context.ledger.calls_left > 0
+        is_written = self._small and bool(action.ready)
+        return has_call and not is_written and asked + action.idle < self._settings.samples
 
     def _worth(self, state: State, action: NextStep) -> float:
         """Expected gain of a sample over the best code so far."""
@@ -346,9 +339,8 @@ class Uniform:
         over = walk.over or len(walk.steps) >= self._most or self._context.ledger.calls_left <= 0
         return None if over or not actions else self._pick(walk, actions)
 
-    def learn(self, walk: Walk, action: NextStep, step: StepRecord, *, part: bool) -> StepRecord:
+    def learn(self, walk: Walk, action: NextStep, step: StepRecord) -> StepRecord:
         """Go on to the step's code."""
-        del part
         action.answered &= step.outcome is not None
         if step.speedup is not None and step.code is not None:
             walk.here = self._state(self._counts_as(action, step), step.path, step.code)
@@ -397,13 +389,13 @@ class PaperBound(Uniform):
         self.visits: dict[str, int] = defaultdict(int)  # N(t)
         self.traversals: dict[tuple[str, str], int] = defaultdict(int)  # N(s,a)
 
-    def learn(self, walk: Walk, action: NextStep, step: StepRecord, *, part: bool) -> StepRecord:
+    def learn(self, walk: Walk, action: NextStep, step: StepRecord) -> StepRecord:
         """Count the pair; the path is selected as long as no rollout has begun."""
         before = walk.here
         self.traversals[before.technique, action.leads] += step.tried
         if step.tried and not walk.rolling:
             walk.selected.append(action.leads)
-        step = super().learn(walk, action, step, part=part)
+        step = super().learn(walk, action, step)
         if walk.here is not before:
             # the first rollout step ends the selected path: else no new technique is ever counted
             walk.rolling = walk.rolling or walk.unvisited
@@ -469,9 +461,8 @@ Rule = ExpectedImprovement | Uniform  # with what it has learned; `PaperBound` i
 class Mcgs:
     """One search with a selection rule; its iterations are walks."""
 
-    def __init__(self, context: Context, rule: Rule, *, parts: bool = False) -> None:
-        """`parts`: smaller steps are asked for."""
-        self._context, self.rule, self._parts = context, rule, parts
+    def __init__(self, context: Context, rule: Rule) -> None:
+        self._context, self.rule = context, rule
 
     def iteration(self) -> Effects[Iteration] | None:
         walk = self.rule.begin()
@@ -481,18 +472,13 @@ class Mcgs:
         while (action := self.rule.choose(walk)) is not None:
             context, here, technique = self._context, walk.here, action.technique
             source = context.walks_from(here.technique)
-            # after a failure the whole is too much at once: its first part may still be right
-            smaller = self._parts and technique is not None and bool(technique.steps)
-            part = smaller and action.failed > 0 and not action.next_ready
             if technique is None:
                 # the model chooses how to make the code faster
                 name = free_id(context.task.target)
                 request = Request(here.path, None, action.taken, here.code, free=name)
             else:
-                request = context.request(
-                    source, here.path, technique, action.taken, here.code, part=part
-                )
-                request = replace(request, made=action.next_ready)
+                place = source, here.path, technique, action.taken, here.code
+                request = context.request(*place, action.next_ready)
             # taken before the first effect: another walk must not get the same number
             action.taken += 1
             action.under_way += 1
@@ -506,6 +492,6 @@ class Mcgs:
             # a screening on the way may have told more than the glance before it
             if known := context.proposer.verdicts.speedup(here.code):
                 here.level = math.log(known)
-            walk.steps.append(self.rule.learn(walk, action, step, part=part))
+            walk.steps.append(self.rule.learn(walk, action, step))
         path = walk.steps[0].path if walk.steps else ()
         return Iteration(path, tuple(walk.steps), self.rule.reward(walk))

@@ -27,7 +27,6 @@ RECORD = SimulationRecord(
     reward=None,
     spent=20,
     best_speedup=32.3,
-    best_path=PATH,
 )
 
 
@@ -45,5 +44,7 @@ def test_calls_best_and_times_are_whole(
     bars = [line for line in re.split(r"[\r\n]+", said) if " left " in line and "20/100" in line]
     assert bars
     for line in bars:
-        assert re.search(r"20/100 calls best 32\.3x 0:00:0\d left \S:\S\S:\S\S ", line), line
+        assert re.search(r"20/100 verdicts, 0 calls, 32\.3x 0:00:0\d left \S:\S\S:\S\S ", line), (
+            line
+        )
         assert len(line) <= columns

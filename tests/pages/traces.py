@@ -50,7 +50,6 @@ def record(number: int, *steps: StepRecord) -> SimulationRecord:
         reward=1.0,
         spent=number + 1,
         best_speedup=best,
-        best_path=(),
     )
 
 

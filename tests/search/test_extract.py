@@ -8,7 +8,6 @@ from regraph_kg.models.prompt import Reply
 from regraph_kg.search.read_answer import (
     ParseFailure,
     parse,
-    read_code,
 )
 
 CODE = "void work(int n) {\n  n++;\n}\n"
@@ -126,7 +125,7 @@ def block(code: str) -> str:
     ],
 )
 def test_an_answer_to_a_prompt_is_its_new_code(text: str, code: str) -> None:
-    found = read_code(reply(text), ("work",), OTHER)
+    found = parse(reply(text), "work", current=OTHER)
     assert isinstance(found, str)
     assert found.rstrip() == code.rstrip()
 
@@ -135,5 +134,5 @@ def test_an_answer_to_a_prompt_is_its_new_code(text: str, code: str) -> None:
 @pytest.mark.parametrize("text", ["```\n" * 15_000, block(WORK) * 700, "}\n" * 30_000])
 def test_an_answer_of_nothing_but_form_is_read_in_bounded_time(text: str, size: int | None) -> None:
     begin = time.process_time()
-    read_code(reply(text[:size]), ("work",))
+    parse(reply(text[:size]), "work")
     assert time.process_time() - begin < 20

@@ -88,7 +88,6 @@ def records(*steps: StepRecord) -> list[SimulationRecord]:
             reward=None if one.outcome is None else 0.0,
             spent=number + 1,
             best_speedup=1.0,
-            best_path=(),
         )
         for number, one in enumerate(steps)
     ]

@@ -158,7 +158,6 @@ def runs(draw: st.DrawFn, method: str) -> Run:
     told: MethodSettings = kind.model_validate(chosen)
     limits = SearchLimits(
         verdicts=draw(st.integers(1, CALLS)),
-        evaluations=draw(st.none() | st.integers(1, 20)),
     )
     head = header(
         settings=told,
@@ -208,8 +207,6 @@ def check_account(run: Run, toy: Toy, records: list[SimulationRecord], ledger: L
     assert spent.calls == len(toy.asked) <= limits.verdicts
     assert spent.calls == sum(cost.calls for cost in costs)
     assert spent.evaluations == len(toy.evaluated) == sum(cost.evaluations for cost in costs)
-    under_way = run.head.parallel + run.head.parallel // 2
-    assert spent.evaluations < (limits.evaluations or 10**6) + 2 * under_way
     assert [record.spent for record in records] == sorted(record.spent for record in records)
     assert len(set(toy.asked)) == len(toy.asked)
 

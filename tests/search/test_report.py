@@ -106,9 +106,9 @@ def test_no_energy_is_told_where_none_is_known(joules: float | None) -> None:
 
 
 def test_the_table_tells_limits_and_which_of_them_ended_the_search() -> None:
-    limits = SearchLimits(verdicts=24, seconds=60, evaluations=1, tokens=5000)
+    limits = SearchLimits(verdicts=24, seconds=60, calls=1, tokens=5000)
     told = rows(printed(summary(limits=limits, parallel=4, stopped="seconds", final="screening")))
-    assert told["limits"] == "1 evaluation, 5000 tokens, 1 min, 4 at once"
+    assert told["limits"] == "1 call, 5000 tokens, 1 min, 4 at once"
     assert told["stopped"] == "its time was over"
     assert told["measured"] == "the best again, as in the search (quick)"
     assert not {"limits", "measured"} & set(rows(printed(summary())))

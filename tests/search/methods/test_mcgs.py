@@ -1,11 +1,8 @@
 """MCGS: what it takes next, what it builds on, what it leaves alone."""
 
-from dataclasses import replace
-
 import pytest
 
 from regraph_kg.models.graph import Successor
-from regraph_kg.models.method import Prompting
 from regraph_kg.models.prompt import PromptKey
 from regraph_kg.models.run import SimulationRecord
 from regraph_kg.search.driver import Driver
@@ -13,7 +10,6 @@ from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods.mcgs import ExpectedImprovement, Mcgs, McgsSettings
 from regraph_kg.search.run import begin
 from tests.search.toy import (
-    SERIAL,
     TASK,
     Alone,
     Graph,
@@ -45,36 +41,6 @@ def run(
 
 def paths(records: list[SimulationRecord]) -> list[str]:
     return [" ".join(part.removeprefix("openmp/") for part in r.path) for r in records]
-
-
-def in_parts(first: str) -> tuple[list[str], list[str]]:
-    """Paths and first lines of prompts where a technique has smaller steps; `first`: its answer."""
-    known = successor("tiling", tried=4, verified=4, log2_effects=4 * 2.0)
-    told = {"recipe": "All at once.", "steps": ("Half of it.", "The rest.")}
-    known = replace(known, technique=known.technique.model_copy(update=told))
-
-    def script(key: PromptKey) -> str:
-        if len(key.path) == 1:
-            return first if key.attempt == 0 else fenced(code(0.1, "half"))
-        return fenced(code(1.5, "whole"))
-
-    toy = Toy({"start": ["tiling"]}, script, successors={"tiling": known})
-    settings = McgsSettings(free=False)
-    head = header(3, settings=settings, prompting=Prompting())
-    found = paths(list(searching(toy.world, head)))
-    return found, [prompt.user.split("\n")[0] for prompt in toy.prompts]
-
-
-@pytest.mark.parametrize("first", [fenced(code("crashed")), fenced(SERIAL)])
-def test_after_a_failure_a_large_technique_is_asked_for_in_smaller_steps(first: str) -> None:
-    """What the first part leads to is where the whole is asked for again."""
-    found, asked = in_parts(first)
-    assert found == ["tiling", "tiling#1", "tiling#1 tiling"]
-    assert [one.partition(": ")[2] for one in asked] == [
-        "All at once.",
-        "Half of it.",
-        "All at once.",
-    ]
 
 
 def test_a_success_is_followed_before_it_is_sampled_again() -> None:
