@@ -11,8 +11,8 @@ the first behind copies and allocations (metric "call").
 
 A trial of the A/A test: of a window of 12 pairs that follow each other, at a random place, 8 are
 drawn and kept in order, their sides changed at random, and compared after 3, 5 and 8 until
-something is known, as `Judge.compare` does. Trials share measurements: 1,000 of them are not 1,000
-independent experiments.
+something is known, as a full evaluation does. Trials share measurements: 1,000 of them are not
+1,000 independent experiments.
 
 The planted difference: a variant of the 200 us kernel that runs more of the same steps, so many
 more that it takes 5 % longer (measured; the ratio that was reached is reported).
@@ -189,7 +189,7 @@ Series = Sequence[Sequence[float]]
 def verdict(a: Series, b: Series) -> tuple[str, int]:
     """What is known, and after how many rounds."""
     for rounds in LOOKS:
-        found = compare(a[:rounds], b[:rounds]).verdict
+        found = compare("", a[:rounds], b[:rounds]).verdict
         if found != "unknown":
             break
     return found, rounds
@@ -263,7 +263,7 @@ def calibrated(run: Run, code: Code) -> tuple[int, list[float]]:
     steps, ratios = round(code.steps * PLANTED), []
     for _ in range(2):
         base, variant = run.measured(code, steps, CALIBRATION)
-        ratios.append(compare(samples(base), samples(variant)).ratio)
+        ratios.append(compare("", samples(base), samples(variant)).ratio)
         off = (PLANTED - 1) / max(ratios[-1] - 1, 0.01)
         steps = code.steps + max(1, round((steps - code.steps) * min(max(off, 0.5), 2.0)))
     return steps, ratios
@@ -280,7 +280,7 @@ def sections(run: Run, codes: Sequence[Code]) -> Iterator[tuple[str, dict[str, o
     steps, ratios = calibrated(run, code)
     base, variant = run.measured(code, steps, max(run.pairs, WINDOW))
     found = planted(samples(base), samples(variant), run.trials)
-    whole = compare(samples(base), samples(variant))
+    whole = compare("", samples(base), samples(variant))
     yield (
         "planted",
         found

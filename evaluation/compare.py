@@ -24,7 +24,6 @@ second time; differences below 1 %.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import fmean, median, stdev
 from typing import Literal
 
@@ -41,28 +40,6 @@ _LEAST_DIFFERENCE = {3: 0.04, 4: 0.04, 5: 0.03, 6: 0.02, 7: 0.02}
 _LEAST_WITH_MORE = 0.01
 _CERTAIN = 0.001  #: share of a 99.8 % interval's misses on one side
 _FAR = 1.2  #: a ratio beyond what a machine drifts by within a minute
-_TIMES = 2.0  #: from this ratio on a difference is said in times
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Result of a comparison. `ratio` = time of b / time of a: above 1 where a is faster."""
-
-    verdict: SpeedVerdict
-    ratio: float
-    interval: Interval  #: 95 % interval of the ratio
-    reason: str  #: one line of text
-    pairs: int = 0
-
-    def against(self, rival: str) -> Rivalry:
-        """The comparison in the form of reports; `rival` is the code of b."""
-        return Rivalry(
-            code_hash=code_hash(rival),
-            ratio=self.ratio,
-            interval=self.interval,
-            verdict=self.verdict,
-            pairs=self.pairs,
-        )
 
 
 def by_levels(rival: str, level: TimeEstimate, own: TimeEstimate, metric: Metric) -> Rivalry | None:
@@ -73,19 +50,19 @@ def by_levels(rival: str, level: TimeEstimate, own: TimeEstimate, metric: Metric
     if metric == "call" and not (interval.low > _FAR or interval.high < 1 / _FAR):
         return None
     difference = math.log(times)
-    verdict, _ = _decide(LEAST_PAIRS, difference, math.log(interval.high) - difference)
+    verdict = _decide(LEAST_PAIRS, difference, math.log(interval.high) - difference)
     return Rivalry(code_hash=code_hash(rival), ratio=times, interval=interval, verdict=verdict)
 
 
-def compare(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> Comparison:
-    """Whether a is faster than b: samples (seconds a call) of fresh workers of each.
+def compare(rival: str, a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> Rivalry:
+    """Whether a is faster than its rival b: samples (seconds a call) of fresh workers of each.
 
     The k-th workers are a pair: their n-th samples were taken next to each other. Fewer than 3
     pairs, or an empty series, give "unknown".
     """
+    code, nothing = code_hash(rival), Interval(low=0.0, high=math.inf)
     if len(a) != len(b) or len(a) < LEAST_PAIRS or not all((*a, *b)):
-        text = f"fewer than {LEAST_PAIRS} pairs of workers"
-        return Comparison("unknown", 1.0, Interval(low=0.0, high=math.inf), text)
+        return Rivalry(code_hash=code, ratio=1.0, interval=nothing, verdict="unknown")
     logs = [
         # of samples that were taken next to each other
         median(math.log(two / one) for one, two in zip(ours, theirs, strict=False))
@@ -93,25 +70,19 @@ def compare(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> Compa
     ]
     difference, error = fmean(logs), stdev(logs) / math.sqrt(len(logs))
     usual = student(len(logs) - 1) * error
-    interval = Interval(low=math.exp(difference - usual), high=math.exp(difference + usual))
-    reach = student(len(logs) - 1, _CERTAIN) * error
-    verdict, reason = _decide(len(logs), difference, reach)
-    return Comparison(verdict, math.exp(difference), interval, reason, len(logs))
-
-
-def _decide(pairs: int, difference: float, reach: float) -> tuple[SpeedVerdict, str]:
-    threshold = _LEAST_DIFFERENCE.get(pairs, _LEAST_WITH_MORE)
-    times = math.exp(abs(difference))
-    percent = f"{times:.3g} times" if times >= _TIMES else f"{times - 1:.1%}"
-    certain = abs(difference) > reach
-    if certain and abs(difference) >= math.log1p(threshold):
-        verdict: SpeedVerdict = "faster" if difference > 0 else "slower"
-        return verdict, f"{percent} {verdict}, {pairs} pairs of fresh workers in turn"
-    negligible = not certain or abs(difference) < math.log1p(_LEAST_WITH_MORE)
-    if negligible and abs(difference) + reach < math.log1p(_DIFFERENCE_SOUGHT):
-        return "same", f"a difference of {_DIFFERENCE_SOUGHT:.0%} is ruled out; {percent} was seen"
-    width = f"{math.expm1(reach):.1%}"
-    return "unknown", (
-        f"{percent} was seen, give or take {width}, by {pairs} pairs of fresh workers: take them as"
-        " alike, or compare again on a quieter machine"
+    return Rivalry(
+        code_hash=code,
+        ratio=math.exp(difference),
+        interval=Interval(low=math.exp(difference - usual), high=math.exp(difference + usual)),
+        verdict=_decide(len(logs), difference, student(len(logs) - 1, _CERTAIN) * error),
+        pairs=len(logs),
     )
+
+
+def _decide(pairs: int, difference: float, reach: float) -> SpeedVerdict:
+    certain = abs(difference) > reach
+    if certain and abs(difference) >= math.log1p(_LEAST_DIFFERENCE.get(pairs, _LEAST_WITH_MORE)):
+        return "faster" if difference > 0 else "slower"
+    negligible = not certain or abs(difference) < math.log1p(_LEAST_WITH_MORE)
+    ruled_out = abs(difference) + reach < math.log1p(_DIFFERENCE_SOUGHT)
+    return "same" if negligible and ruled_out else "unknown"

@@ -14,23 +14,20 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.command_judge import CommandJudge
-from regraph_kg.evaluation.compare import LOOKS, Comparison
+from regraph_kg.evaluation.compare import LOOKS
 from regraph_kg.evaluation.compile.source_rules import rejected
 from regraph_kg.evaluation.evaluation import Evaluation
 from regraph_kg.evaluation.gpu.device import silent, threads, turn
 from regraph_kg.evaluation.gpu.kernels import advice, unfinished
 from regraph_kg.evaluation.machine import Machine
-from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem, comparable
+from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.session import Session
 from regraph_kg.evaluation.slots import SessionRules
 from regraph_kg.evaluation.timing.roofline import account, below_floor, floor_seconds
-from regraph_kg.evaluation.timing.timing import MeasuredSeries
-from regraph_kg.evaluation.worker.spawn import Program
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Outcome, code_hash
 from regraph_kg.models.target import TARGETS, Target, timed_by
 
@@ -38,8 +35,6 @@ EVALUATOR = "6"
 """Version of the judge's rules; the end of docs/evaluation.md tells what each of them changed."""
 
 _DIAGNOSIS_LENGTH = 1500
-
-_Kept = TypeVar("_Kept")
 
 
 class Judge:
@@ -179,10 +174,9 @@ class Judge:
         if isinstance(other, Failure) or evaluation.program is None:
             return evaluation
         looks = LOOKS if evaluation.grade == "full" else LOOKS[:1]
-        found = session.compare((replace(evaluation.program, budget=None), other), looks)
-        if isinstance(found, Failure):
-            return evaluation
-        return replace(evaluation, rivalry=found.against(rival))
+        both = replace(evaluation.program, budget=None), other
+        found = session.compare(rival, both, looks)
+        return evaluation if isinstance(found, Failure) else replace(evaluation, rivalry=found)
 
     def _look_further(self, session: Session, evaluation: Evaluation) -> Evaluation:
         """Further cases; compute-sanitizer works beside them, as nothing is timed any more."""
@@ -223,36 +217,6 @@ class Judge:
             yield time.perf_counter() - start
             if session and session.problem.metric == "device":
                 session.slots.settle()
-
-    def compare(
-        self, candidate: Candidate, incumbent: Candidate, problem: AnyProblem
-    ) -> Comparison:
-        """Whether a candidate is faster than an incumbent: fresh workers of both in turn.
-
-        For code that has passed; raises `BadInput` where one of them fails here, or is judged by a
-        project's own commands.
-        """
-        problem = comparable(problem)
-        session, programs = self._both(candidate, incumbent, problem)
-        with self._turn(candidate.target, session):
-            return _passed(problem, session.compare(programs))
-
-    def pair(
-        self, candidate: Candidate, other: Candidate, problem: Problem
-    ) -> tuple[MeasuredSeries, MeasuredSeries]:
-        """Times of a fresh worker of each, taken in turn. Raises `BadInput` where one fails."""
-        session, programs = self._both(candidate, other, problem)
-        with self._turn(candidate.target, session):
-            return _passed(problem, session.in_turn(programs))
-
-    def _both(
-        self, candidate: Candidate, other: Candidate, problem: Problem
-    ) -> tuple[Session, tuple[Program, Program]]:
-        session, _ = self._session(problem, candidate.target)
-        first, second = (
-            _passed(problem, self._machine.program(code, problem)) for code in (candidate, other)
-        )
-        return session, (first, second)
 
     def _session(self, problem: Problem, target: Target) -> tuple[Session, dict[str, float]]:
         """A problem's session, and the seconds of the stages that opening it took now."""
@@ -314,13 +278,6 @@ def report_of(machine: Machine, evaluation: Evaluation, facts: Mapping[str, str]
         rivalry=evaluation.rivalry,
     )
     return report.model_copy(update=_failed(failure)) if failure else report
-
-
-def _passed(problem: Problem, result: _Kept | Failure) -> _Kept:
-    if isinstance(result, Failure):
-        text = f"problem {problem.name}: code to be timed does not pass: {result.diagnosis}"
-        raise BadInput(text)
-    return result
 
 
 def _failed(failure: Failure) -> dict[str, object]:

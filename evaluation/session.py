@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.compare import LOOKS, Comparison, by_levels, compare
+from regraph_kg.evaluation.compare import by_levels, compare
 from regraph_kg.evaluation.evaluation import Evaluation, Times
 from regraph_kg.evaluation.examiner import Examiner
 from regraph_kg.evaluation.further import FurtherChecks
@@ -45,7 +45,7 @@ from regraph_kg.evaluation.verify.cases import check_shapes, is_meant, plan, sec
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.verify.timed_inputs import Contents
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
-from regraph_kg.models.evaluation import Outcome, code_hash
+from regraph_kg.models.evaluation import Outcome, Rivalry, code_hash
 from regraph_kg.models.target import USUAL
 
 _BASELINE_SECONDS = 120.0
@@ -293,8 +293,8 @@ class Session:
         return replace(evaluation, rivalry=found)
 
     def compare(
-        self, programs: tuple[Program, Program], looks: Sequence[int] = LOOKS
-    ) -> Comparison | Failure:
+        self, rival: str, programs: tuple[Program, Program], looks: Sequence[int]
+    ) -> Rivalry | Failure:
         """Pairs of fresh workers until something is known, or after the last look."""
         series: tuple[list[Sequence[float]], list[Sequence[float]]] = ([], [])
         with self.slots.silence(programs[0]):
@@ -305,7 +305,7 @@ class Session:
                         return pair
                     for side, measured in zip(series, pair, strict=True):
                         side.append(measured.samples)
-                comparison = compare(*series)
+                comparison = compare(rival, *series)
                 if comparison.verdict != "unknown":
                     break
         return comparison

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 __all__ = [
     "BadInput",
     "CodeJudge",
-    "Comparison",
     "Environment",
     "EvalReport",
     "Example",

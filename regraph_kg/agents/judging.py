@@ -15,11 +15,9 @@ from typing import TypeVar
 from pydantic import SecretStr
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.compare import Comparison
 from regraph_kg.evaluation.compile.source_rules import rejected
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.hosts.pool import JudgeProcess
-from regraph_kg.evaluation.problem.problem import comparable
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.judges import open_judge
@@ -102,15 +100,3 @@ def evaluate(settings: Settings, problem: str, candidate: Candidate, grade: Grad
     # no check of the problem changes what the source rules refuse
     find = find_problem if rejected(candidate.code) else good_problem
     return judge.evaluate(candidate, find(settings, problem), grade=grade)
-
-
-def compare(settings: Settings, problem: str, candidate: Candidate, other: Candidate) -> Comparison:
-    """Whether a candidate is faster than another one; both must pass."""
-    judge = _opened(settings)
-    declared = comparable(find_problem(settings, problem))
-    good_problem(settings, problem)
-    for version in (candidate, other):
-        report = judge.evaluate(version, declared)
-        if not report.passed:
-            raise BadInput(f"compare: one of the two does not pass: {report.diagnosis}")
-    return judge.compare(candidate, other, declared)

@@ -20,7 +20,7 @@ from regraph_kg.agents.judging import Hear, JudgeDesk
 from regraph_kg.agents.recording import FOLDER, AgentSteps, begin_steps, name_of
 from regraph_kg.api.graph import Graph, open_graph
 from regraph_kg.errors import BadInput, RegraphError
-from regraph_kg.models.evaluation import Candidate, EvalReport
+from regraph_kg.models.evaluation import Candidate, EvalReport, Rivalry
 from regraph_kg.models.next_steps import NextSteps
 from regraph_kg.models.target import USUAL, Target
 from regraph_kg.settings import Settings
@@ -191,16 +191,17 @@ class Tools:
         other: Annotated[str, Field(description="The code that it may be faster than.")],
         context: Context[Any, Any],
         target: Target = USUAL,
-    ) -> ToolAnswer:
+    ) -> Rivalry:
         """Whether code is surely faster than other code: fresh processes of both, in turn.
 
         `ratio` is time of other / time of code, with its 95 % interval; `verdict` needs more. For
         differences that two evaluations cannot tell apart; it takes longer than both together.
         """
         # texts only: two files would have to lie in the project at once
-        both = [Candidate(target, self._folder.code(text, "")) for text in (code, other)]
-        place = self._folder.problem(problem)
-        return asdict(await self._desk.ask(hearing(context), judging.compare, place, *both))
+        both = (self._folder.code(text, "") for text in (code, other))
+        place, candidate = self._folder.problem(problem), Candidate(target, *both)
+        ask = self._desk.ask(hearing(context), judging.evaluate, place, candidate, "full")
+        return (await ask).compared
 
     async def record_step(  # noqa: PLR0913 (a tool's arguments)
         self,

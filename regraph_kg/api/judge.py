@@ -13,9 +13,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Lock
 
-from regraph_kg.evaluation.compare import Comparison
 from regraph_kg.evaluation.problem.problem import AnyProblem
-from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
+from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Rivalry
 from regraph_kg.models.target import USUAL, Target
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.judges import open_judge
@@ -69,15 +68,15 @@ class CodeJudge(AbstractContextManager["CodeJudge"]):
 
     def compare(
         self, problem: AnyProblem, code: str | Path, other: str | Path, *, target: Target = USUAL
-    ) -> Comparison:
-        """Whether `code` is surely faster than `other`; both must have passed.
+    ) -> Rivalry:
+        """Whether `code` is surely faster than `other`: as a full evaluation that has it as rival.
 
         `ratio` is time of other / time of code, with its 95 % interval. `BadInput` where one of
         them is not right.
         """
-        first, second = (Candidate(target, code_of(source)) for source in (code, other))
+        candidate = Candidate(target, *(code_of(source) for source in (code, other)))
         with self._lock:
-            return self._judge.compare(first, second, problem)
+            return self._judge.evaluate(candidate, problem, grade="full").compared
 
 
 def evaluate(

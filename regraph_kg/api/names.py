@@ -13,7 +13,6 @@ from regraph_kg.api.searches import optimize as optimize
 from regraph_kg.errors import BadInput as BadInput
 from regraph_kg.errors import Environment as Environment
 from regraph_kg.errors import RegraphError as RegraphError
-from regraph_kg.evaluation.compare import Comparison as Comparison
 from regraph_kg.evaluation.problem.problem import Problem as Problem
 from regraph_kg.evaluation.problem.project import ProjectProblem as ProjectProblem
 from regraph_kg.models.evaluation import EvalReport as EvalReport

@@ -35,7 +35,8 @@ def evaluate(
         ),
     ] = "screening",
     against: Annotated[
-        Path | None, option("Other code: is CANDIDATE faster? Fresh workers of both, in turn.")
+        Path | None,
+        option("Other code: is CANDIDATE faster? Both in turn; grade full."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -48,33 +49,24 @@ def evaluate(
     """
     settings = read_settings()
     judged = find_problem(settings, problem)
-    codes = [Candidate(target, read_source(path)) for path in candidates]
-    other = Candidate(target, read_source(against)) if against else None
+    other = read_source(against) if against else None
     if other:
         comparable(judged)
+    codes = [Candidate(target, read_source(path), other) for path in candidates]
     # nothing runs for refused code, so that its problem need not be looked at
     if not all(rejected(code.code) for code in codes):
         require_good(settings, problem)
     reports, good = list[EvalReport](), True
-    with telling() as say, open_judge(settings, grade, say) as judge:
+    with telling() as say, open_judge(settings, "full" if other else grade, say) as judge:
         for path, code in zip(candidates, codes, strict=True):
             report = judge.evaluate(code, judged)
-            passed = report.outcome.is_right
-            comparison = None
-            if other and report.passed:
-                comparison = judge.compare(code, other, judged)
-            if other:
-                passed = comparison is not None and comparison.verdict == "faster"
+            is_faster = other and report.passed and report.compared.verdict == "faster"
             say("")
             reports.append(report)
-            good = good and passed
+            good = good and bool(is_faster if other else report.outcome.is_right)
             if not as_json:
                 heading = f"--- {path}\n" if len(candidates) > 1 else ""
                 typer.echo(f"{heading}{report}")
-            if comparison:
-                # the report stays the one JSON document of standard output
-                told = f"against    {comparison.verdict}: {comparison.reason}"
-                typer.echo(told, err=as_json)
     if as_json:
         print_json(reports if len(reports) > 1 else reports[0])
     if not good:

@@ -8,6 +8,7 @@ from typing import Literal, Self
 
 from pydantic import Field
 
+from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Frozen, Metric
 from regraph_kg.models.target import Target
 from regraph_kg.models.text import PlainText, digits, seconds, times
@@ -131,6 +132,10 @@ class Rivalry(Frozen):
     verdict: Literal["faster", "slower", "same", "unknown"]  #: what this code is (compare.py)
     pairs: int = 0  #: pairs of workers timed in turn; 0: their levels told without that
 
+    def __str__(self) -> str:
+        way = f"{self.pairs} pairs of fresh workers in turn" if self.pairs else "by their times"
+        return f"{self.verdict}: {times(self.ratio)} (95 %: {self.interval.as_times}), {way}"
+
 
 Bound = Literal["memory", "compute", "transfer"]
 """Limits of a call: memory of the device, its arithmetic, copies to and from the host."""
@@ -225,6 +230,14 @@ class EvalReport(Frozen):
     """Machine facts: driver, clocks, temperature, kernel, ... as text."""
 
     @property
+    def compared(self) -> Rivalry:
+        """How it did against its rival. Raises `BadInput` where nobody knows."""
+        if self.rivalry is None:
+            why = self.diagnosis or "its rival does not pass, or such times are not compared"
+            raise BadInput(f"problem {self.problem}: {why}")
+        return self.rivalry
+
+    @property
     def passed(self) -> bool:
         """True only for a verified, stably timed candidate."""
         return self.outcome is Outcome.PASSED
@@ -276,6 +289,8 @@ class EvalReport(Frozen):
             yield f"speedup    {known}  ({spread})"
             yield f"candidate  {seconds(self.timing.median)} a {unit}"
             yield f"serial     {seconds(self.baseline.median)} a {unit}"
+        if self.rivalry:
+            yield f"against    {self.rivalry}"
         if "noise" in self.facts:
             yield f"noise      {self.facts['noise']}"
         if self.load:

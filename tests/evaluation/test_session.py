@@ -2,9 +2,10 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,9 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.rules import Defences
-from regraph_kg.evaluation.timing.timing import NO_KERNEL
+from regraph_kg.evaluation.session import Session
+from regraph_kg.evaluation.timing.timing import NO_KERNEL, MeasuredSeries
+from regraph_kg.evaluation.worker.spawn import Program
 from regraph_kg.models.evaluation import Candidate, Outcome, code_hash
 
 from .conftest import passed, problem_named, scale_source
@@ -101,21 +104,31 @@ def test_writing_past_an_own_device_allocation_is_seen(
 
 
 def test_two_candidates_are_compared_in_fresh_workers(cache: Path, scale: Problem) -> None:
-    with Judge(cache) as judge:
-        found = judge.compare(openmp(SLOW), openmp(RIGHT), scale)
+    slow, right = openmp(SLOW), openmp(RIGHT)
+    with Judge(cache, grade="full") as judge:
+        found = judge.evaluate(replace(slow, rival=right.code), scale).compared
         assert found.verdict in ("slower", "unknown"), "a busy machine may hide it"
         assert found.ratio < 1 or found.interval.high > 1
-        with pytest.raises(BadInput, match="problem scale: code to be timed does not pass"):
-            judge.compare(openmp("abort();"), openmp(RIGHT), scale)
-        with pytest.raises(BadInput, match="problem scale: code to be timed does not pass"):
-            judge.pair(openmp("abort();"), openmp(RIGHT), scale)
+        for one, other in (("abort();", RIGHT), (RIGHT, "abort();")):
+            report = judge.evaluate(replace(openmp(one), rival=openmp(other).code), scale)
+            with pytest.raises(BadInput, match="problem scale: "):
+                assert not report.compared
 
 
 def test_two_workers_in_turn_have_as_many_samples_each(cache: Path, scale: Problem) -> None:
-    with Judge(cache) as judge:
-        ours, theirs = judge.pair(openmp(RIGHT), openmp(SLOW), scale)
-    counts = [len(each.samples) for each in (ours, theirs) if each.worked_ahead is None]
-    assert min(counts, default=3) == max(counts, default=3) >= 3, "a busy machine times some alone"
+    found = list[Sequence[MeasuredSeries]]()
+
+    def noted(self: Session, programs: tuple[Program, Program]) -> Any:
+        found.append(in_turn(self, programs))
+        return found[-1]
+
+    in_turn = Session.in_turn
+    with Judge(cache, grade="full") as judge, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Session, "in_turn", noted)
+        judge.evaluate(replace(openmp(RIGHT), rival=openmp(SLOW).code), scale)
+    for pair in found:
+        counts = [len(each.samples) for each in pair if each.worked_ahead is None]
+        assert min(counts, default=3) == max(counts, default=3) >= 3, "else some were timed alone"
 
 
 def test_a_rival_is_met_in_turn_or_known_to_be_far_away(cache: Path, scale: Problem) -> None:
