@@ -212,7 +212,7 @@ class Verdicts:
         is_open = text not in self._verdicts or text in self._glanced
         if noisy and is_open and (reports[0].grade != "glance" or grade == "glance"):
             again = replace(candidate, rival=candidate.rival or self._fastest)
-            reports.append((yield from judged(again, incumbent)))
+            reports.append((yield from judged(again, incumbent, grade)))
         return reports
 
     def _charge(self, reports: Sequence[EvalReport]) -> Cost:
@@ -242,13 +242,14 @@ class Verdicts:
         # timed in turn with the code before it, a step's gain is surer than two serial ratios
         if rivalry and before and rivalry.interval.is_narrow and report.is_possible:
             return before * (rivalry.ratio if report.passed else rivalry.interval.low)
-        factor = report.sure_speedup
+        factor, best, timing = report.sure_speedup, self._best_seconds, report.timing
+        if factor is None or report.grade != "glance" or timing is None:
+            return factor
+        # few calls tell little: the lower end would make a loss of each small gain
+        factor = report.speedup or factor
         fastest = self.speedup(self._fastest) if self._fastest else None
-        best, timing = self._best_seconds, report.timing
-        # a glance saw it to be slower than the fastest, whatever its own interval says
-        if factor and fastest and report.grade == "glance" and best and timing:
-            return min(factor, fastest) if timing.median > best else factor
-        return factor
+        # seen to be slower than the fastest, whatever its ratio to the serial code says
+        return min(factor, fastest) if fastest and best and timing.median > best else factor
 
 
 def _fallen(request: Request, screened: SampleVerdict, cost: Cost) -> StepRecord:

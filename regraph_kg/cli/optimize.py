@@ -74,11 +74,7 @@ class Options:
         ),
     ] = None
     budget: Annotated[
-        int | None,
-        option(
-            "Verdicts, at most: on the model's answers, and on what rules make.",
-            show_default=str(BUDGET),
-        ),
+        int | None, option("Verdicts, at most: of models and of rules.", show_default=str(BUDGET))
     ] = None
     fast: Annotated[
         bool,

@@ -1,5 +1,7 @@
 """What the judge is told with each candidate, and what it made of the ones before."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from regraph_kg.evaluation.timing.stop import summarise
@@ -14,7 +16,7 @@ from regraph_kg.models.evaluation import (
 from regraph_kg.models.prompt import PromptKey, Reply
 from regraph_kg.runs.choice import usual_settings
 from regraph_kg.search.ledger import Ledger
-from regraph_kg.search.sample import Verdicts
+from regraph_kg.search.sample import SampleVerdict, Verdicts
 from regraph_kg.search.world import Evaluate
 from tests.search.toy import TASK, Toy, code, fenced, header, judge, searching
 
@@ -55,6 +57,39 @@ def test_a_step_upon_measured_code_is_worth_what_it_gained_beside_that() -> None
     assert verdicts.speedup(second.code) == pytest.approx(1.5 * (verdicts.speedup(first.code) or 0))
     third = _judged(verdicts, code(2.0), second.code, {})
     assert verdicts.speedup(third.code) == judge(third).speedup, "the rival was not timed"
+
+
+def _glanced(
+    text: str, seen: Sequence[tuple[float, float]]
+) -> tuple[SampleVerdict, list[Evaluate]]:
+    """What becomes of code that a rule made, by glances with such speedups and lower ends."""
+    verdicts = Verdicts(TASK, Ledger(header(9).limits))
+    work, asked, reports = verdicts.judge_code(text, TASK.start, "glance"), [], list(seen)
+    try:
+        effect = next(work)
+        while True:
+            assert isinstance(effect, Evaluate)
+            asked.append(effect)
+            speedup, low = reports.pop(0)
+            fields = {
+                "grade": "glance",
+                "speedup": speedup,
+                "speedup_interval": Interval(low=low, high=speedup * speedup / low),
+                "timing": summarise([1 / speedup]),
+            }
+            effect = work.send(judge(effect.candidate).model_copy(update=fields))
+    except StopIteration as end:
+        return end.value[0], asked
+
+
+def test_a_glance_counts_with_its_median() -> None:
+    verdict, asked = _glanced(code(1.0), [(1.2, 0.95)])
+    assert (verdict.speedup, [one.grade for one in asked]) == (1.2, ["glance"])
+
+
+def test_a_glance_that_tells_no_time_is_repeated() -> None:
+    verdict, asked = _glanced(code(1.0), [(1.2, 0.3), (1.1, 1.0)])
+    assert (verdict.speedup, [one.grade for one in asked]) == (1.1, ["glance", "glance"])
 
 
 def _judged(verdicts: Verdicts, text: str, current: str, said: dict[str, float]) -> Candidate:

@@ -89,6 +89,17 @@ def test_a_transform_that_cannot_be_read_stops_nothing() -> None:
     assert [key for key in toy.asked if key.path == ("openmp/a",)]
 
 
+def test_what_undoes_an_earlier_step_costs_no_verdict() -> None:
+    forth, back = TWICE.format(name="a", by="4"), TWICE.format(name="b", by="2")
+    back = back.replace("$x *= 2;", "$x *= 4;")
+    toy = Toy({"start": ["a"], "a": ["b"], "b": ["a"]}, lambda key: None, factor)
+    texts = {"openmp/a": (forth,), "openmp/b": (back,)}
+    spend = SearchLimits(verdicts=8, calls=0)
+    head = header(settings=McgsSettings(free=False), prompting=Prompting(), limits=spend)
+    records = list(searching(replace(toy.world, transforms=lambda: texts), head))
+    assert [len(toy.evaluated), records[-1].spent] == [1, 1]
+
+
 def test_what_two_techniques_make_alike_is_judged_once() -> None:
     both = {f"openmp/{name}": (TWICE.format(name=name, by="4"),) for name in ("a", "b")}
     toy, records = run(McgsSettings(free=False), both)
