@@ -18,7 +18,6 @@ from regraph_kg.evaluation.gpu.device import (
     cores_of,
     find_gpu,
     find_gpus,
-    gpu_memory,
     machine_facts,
     openmp_device,
     threads,
@@ -136,8 +135,9 @@ class Machine:
 
     def nominal(self, target: Target) -> Peaks:
         """Peaks that this device cannot reach, where nobody has measured any."""
-        memory = gpu_memory(self.gpu) if TARGETS[target].on_gpu else None
-        return nominal(target, self.device(target), threads(), memory)
+        device, monitor = self.device(target), self._monitor
+        memory = monitor.memory_rate() if TARGETS[target].on_gpu and monitor else None
+        return nominal(target, device, threads(), memory)
 
     def profiler(self) -> Path:
         """The profiler that a worker loads. Raises `ToolError` where CUPTI is missing."""

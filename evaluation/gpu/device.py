@@ -13,7 +13,6 @@ import shutil
 import socket
 import struct
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -194,34 +193,3 @@ def told(path: Path) -> str:
         return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         return ""
-
-
-_ASK = """
-import ctypes, sys
-cuda, device = ctypes.CDLL("libcuda.so.1"), ctypes.c_int()
-assert cuda.cuInit(0) == 0 and cuda.cuDeviceGet(ctypes.byref(device), 0) == 0
-for number in (36, 37):  # of CUdevice_attribute: the memory's clock in kHz, its bus in bits
-    value = ctypes.c_int()
-    assert cuda.cuDeviceGetAttribute(ctypes.byref(value), number, device) == 0
-    print(value.value)
-"""
-"""Runs in a process of its own: one that has called the driver cannot be forked."""
-_SECONDS = 30.0
-
-
-@functools.cache
-def gpu_memory(gpu: Gpu) -> float | None:
-    """Bytes a second of a GPU's memory by its clock and bus; None where neither is told."""
-    try:
-        output = subprocess.run(
-            [sys.executable, "-I", "-c", _ASK],
-            env={**os.environ, "CUDA_VISIBLE_DEVICES": gpu.visible},
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=True,
-        ).stdout
-        khz, bits = map(int, output.split())
-    except (OSError, subprocess.SubprocessError, ValueError):
-        return None
-    return 2e3 * khz * bits / 8 or None  # two transfers a clock

@@ -139,6 +139,11 @@ class GpuMonitor:
         millijoules = self._ask("TotalEnergyConsumption")
         return None if millijoules is None else millijoules / 1000
 
+    def memory_rate(self) -> float | None:
+        """Bytes a second of its memory by clock and bus, two transfers a clock."""
+        mhz, bits = self._ask("MaxClockInfo", _MEMORY_CLOCK), self._ask("MemoryBusWidth")
+        return 2e6 * mhz * bits / 8 if mhz and bits else None
+
     def used_by_others(self, since: float) -> str:
         """Processes that are not ours and computed on it since a time of the clock; "" for none."""
         # one that has ended, or that this container does not see, is not told

@@ -55,7 +55,10 @@ class ScriptedNvml:
         return self._say("clock", self.clocks) if kind == 1 else self._say("memory", [3201])
 
     def nvmlDeviceGetMaxClockInfo(self, handle: object, kind: int) -> int:
-        return self._say("max", [1980])
+        return self._say("max", [1980 if kind == 1 else 3201])
+
+    def nvmlDeviceGetMemoryBusWidth(self, handle: object) -> int:
+        return self._say("bus", [6144])
 
     def nvmlDeviceGetTemperature(self, handle: object, sensor: int) -> int:
         return self._say("temperature", [41])
@@ -122,6 +125,11 @@ def test_what_a_gpu_does_not_say_is_none() -> None:
     assert gpu.uncorrected_errors() is None
     assert gpu.facts() == {"sm_clock_max_mhz": "1980"}
     assert GpuWatch(gpu).finish() == {"throttled": "no", "samples_discarded_hot": "0"}
+
+
+def test_the_rate_of_memory_is_that_of_clock_and_bus() -> None:
+    assert monitor(ScriptedNvml()).memory_rate() == pytest.approx(4.917e12, rel=1e-3)
+    assert monitor(ScriptedNvml(fails={"bus": 3})).memory_rate() is None
 
 
 @pytest.mark.parametrize(
