@@ -15,13 +15,7 @@ from regraph_kg.adopt.adapter import Plain, adapter, needs, wrapper
 from regraph_kg.adopt.draft import Draft
 from regraph_kg.adopt.guard import guarded
 from regraph_kg.cpp.edits import Edits
-from regraph_kg.cpp.functions import (
-    CodeFile,
-    choose,
-    functions,
-    parameter_type,
-    parsed,
-)
+from regraph_kg.cpp.functions import CodeFile, choose, functions, parameter_type, parsed
 from regraph_kg.cpp.slice import sliced, whole_text
 from regraph_kg.cpp.syntax import around, declared_name
 from regraph_kg.evaluation.problem.home import Home

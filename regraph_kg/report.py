@@ -4,14 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.run import (
-    CommonFailure,
-    Cost,
-    RunSummary,
-    StepRecord,
-    Stopped,
-    TakenBack,
-)
+from regraph_kg.models.run import CommonFailure, Cost, RunSummary, StepRecord, Stopped, TakenBack
 from regraph_kg.models.text import counted, digits, seconds, times
 
 _DIAGNOSIS = 200  # characters of a failure's diagnosis that a table shows

@@ -35,8 +35,7 @@ def evaluate(
         ),
     ] = "screening",
     against: Annotated[
-        Path | None,
-        option("Other code: is CANDIDATE faster? Both in turn; grade full."),
+        Path | None, option("Other code: is CANDIDATE faster? Both in turn; grade full.")
     ] = None,
     as_json: Json = False,
 ) -> None:

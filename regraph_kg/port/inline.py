@@ -8,12 +8,7 @@ import re
 from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
-from regraph_kg.cpp.functions import (
-    Function,
-    functions,
-    parameter_type,
-    parsed,
-)
+from regraph_kg.cpp.functions import Function, functions, parameter_type, parsed
 from regraph_kg.cpp.syntax import declared_name, walk
 from regraph_kg.port.host import PLACE, declared
 from regraph_kg.port.names import fresh

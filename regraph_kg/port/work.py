@@ -10,13 +10,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from regraph_kg.cpp.functions import (
-    CodeFile,
-    Function,
-    functions,
-    parameter_type,
-    split,
-)
+from regraph_kg.cpp.functions import CodeFile, Function, functions, parameter_type, split
 from regraph_kg.cpp.syntax import declared_name
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.port.host import flat
