@@ -1,0 +1,80 @@
+"""Transforms of the corpus on loops: what they make, and where they stay silent."""
+
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.search.transform.apart import results
+from regraph_kg.search.transform.transform import shipped
+
+FOLDER = Path(__file__).parents[2] / "corpus" / "transforms" / "openmp"
+GATHER = """
+void gather(const int* at, const float* x, float* y, int n) {
+    for (int i = 0; i < n; ++i) {
+        y[i] = x[at[i]];
+    }
+}
+"""
+COUNTS = """
+void counts(const int* value, int* bins, int n) {
+    for (int b = 0; b < 256; ++b) bins[b] = 0;
+#pragma omp parallel for
+    for (int i = 0; i < n; ++i) {
+#pragma omp atomic
+        bins[value[i] & 255] += 1;
+    }
+}
+"""
+PRODUCT = """
+void product(const float* a, const float* b, float* c, int n) {
+    for (int i = 0; i < n; ++i) {
+        for (int k = 0; k < n; ++k) {
+            for (int j = 0; j < n; ++j) {
+                c[i * n + j] -= a[i * n + k] * b[k * n + j];
+            }
+        }
+    }
+}
+"""
+
+
+def made(name: str, code: str) -> list[str]:
+    _, text = next(shipped(FOLDER / f"{name}.toml"))
+    return [result.code for result in results(code, (text,))]
+
+
+def test_what_an_index_array_names_is_asked_for_before() -> None:
+    near, far = made("software-prefetch.indirect", GATHER)
+    assert "if (n - i > 16) {" in near
+    assert "__builtin_prefetch(&x[at[(i + 16)]]);" in near
+    assert "at[(i + 32)]" in far
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("y[i] = x[at[i]];", "if (y[i] > 0) y[i] = x[at[i]];"),  # the place may not be there
+        ("y[i] = x[at[i]];", "if (y[i] > 0) break; y[i] = x[at[i]];"),
+        ("y[i] = x[at[i]];", "y[i] = x[at[i]]; at += 1;"),
+        ("y[i] = x[at[i]];", "y[i] = x[at[i]]; n -= 1;"),
+        ("y[i] = x[at[i]];", "int k = y[i]; y[i] = x[at[k]];"),
+        ("const float* x", "const std::map<int, float>& x"),  # it would get an element
+    ],
+)
+def test_no_place_is_asked_for_that_a_later_iteration_may_not_read(old: str, new: str) -> None:
+    assert old in GATHER
+    assert made("software-prefetch.indirect", GATHER.replace(old, new)) == []
+
+
+def test_a_reduction_in_place_of_atomics_names_its_array() -> None:
+    [own] = made("array-reduction.no-atomics", COUNTS)
+    assert "reduction(+ : bins[:256])" in own
+    assert "atomic" not in own
+
+
+def test_a_tile_is_added_or_subtracted_as_its_elements_were() -> None:
+    less = made("register-blocking.tile", PRODUCT)[0]
+    assert "-= sum[0][lane];" in less
+    assert "+= sum[0][lane];" not in less
+    more = made("register-blocking.tile", PRODUCT.replace("-=", "+="))[0]
+    assert "+= sum[0][lane];" in more
