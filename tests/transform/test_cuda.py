@@ -80,7 +80,9 @@ def test_a_block_takes_a_task_and_every_launch_has_as_many_blocks() -> None:
     assert "for (int j = lane; j < m; j += 128)" in block
     assert "sum = over_block(sum" in block
     assert "rows<<<((n + 127) / 128) * 128, 128>>>" in block
-    assert made("block-per-task.threads", ROWS.replace("128>>>", "128, 0, stream>>>")) == []
+    # a launch that would stay as it is
+    other = "void two(float* y, cudaStream_t s) { rows<<<9, 128, 0, s>>>(y, y, 9, 9); }\n"
+    assert made("block-per-task.threads", ROWS + other) == []
 
 
 def test_elements_that_are_always_read_are_loaded_together() -> None:
