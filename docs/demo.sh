@@ -8,7 +8,7 @@ export ARCADEDB_JVM_ARGS="${ARCADEDB_JVM_ARGS:--XX:TieredStopAtLevel=1 -XX:+UseS
 say() { printf '\n$ %s\n' "$*"; "$@"; }
 
 say regraph ingest --starter
-say regraph graph stats
+say regraph graph report
 say regraph optimize reduction --target openmp --model recorded --fast --budget 3 --set run.seed=1 \
   --runs "$REGRAPH_DATA_DIR/runs" --output "$REGRAPH_DATA_DIR/reduction.cpp"
 run="$(ls -t "$REGRAPH_DATA_DIR"/runs/*.jsonl | head -n 1)"

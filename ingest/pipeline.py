@@ -4,14 +4,14 @@ Each batch is one transaction, and a trajectory's id is a hash of its content: a
 simply run again, and two ingests of one file at once do no harm.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from regraph_kg.errors import BadInput
 from regraph_kg.ingest.cascade import Cascade, CodeReader, by_code
-from regraph_kg.ingest.read import Accepted, Rejected
+from regraph_kg.ingest.read import Accepted, Brought, Line, Rejected
 from regraph_kg.models.graph import MergeCounts, MergePlan, Relabelled
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import LONGEST_NAME, Technique, Vocabulary, spelling, technique_id
@@ -20,6 +20,8 @@ from regraph_kg.models.trajectory import Trajectory, is_claim
 if TYPE_CHECKING:  # only wiring knows a store
     from regraph_kg.backends.store import GraphStore
 
+FactReader = Callable[[str, str, str], tuple[str, ...]]
+"""The transforms of a technique that make of a code exactly another one."""
 BATCH_LINES = 200
 BATCH_BYTES = 8 * 2**20  # a batch ends with the line that reaches either
 
@@ -30,6 +32,7 @@ class Batch:
 
     counts: MergeCounts
     rejected: tuple[Rejected, ...]
+    transforms: int = 0
     nameless_failures: int = 0  # failures that the graph did not get: no technique has their name
 
 
@@ -37,7 +40,7 @@ class Batch:
 class Portion:
     """Some lines, and what the good ones ask of a store: one transaction."""
 
-    lines: tuple[Accepted | Rejected, ...]
+    lines: tuple[Line, ...]
     plans: tuple[MergePlan, ...]
     nameless_failures: int = 0
 
@@ -50,14 +53,20 @@ class Portion:
     def merged(self, store: "GraphStore") -> Batch:
         """Merge the plans into `store`, which must know the cascade's vocabulary."""
         counts = store.merge(self.plans)
+        brought = [one.transform for one in self.lines if isinstance(one, Brought)]
+        refused = store.bring_transforms(brought)
         rejected = []
         # In the file's order: bad lines, and those that the store refused.
         for line in self.lines:
             if isinstance(line, Rejected):
                 rejected.append(line)
+            elif isinstance(line, Brought):
+                if reason := refused.get(line.transform.id):
+                    rejected.append(Rejected(line.line, reason))
             elif counts.conflicts and (reason := counts.conflicts.get(line.trajectory.id)):
                 rejected.append(Rejected(line.line, reason))
-        return Batch(counts, tuple(rejected), self.nameless_failures)
+        good = len(brought) - len(refused)
+        return Batch(counts, tuple(rejected), good, self.nameless_failures)
 
 
 def read_vocabulary(store: "GraphStore", curated: Sequence[Technique]) -> Vocabulary:
@@ -73,16 +82,18 @@ def open_vocabulary(store: "GraphStore", curated: Sequence[Technique]) -> Vocabu
 
 
 def portions(
-    lines: Iterable[Accepted | Rejected],
+    lines: Iterable[Line],
     cascade: Cascade,
     *,
     read: CodeReader | None = None,
+    made_by: FactReader | None = None,
     given: bool = False,
     batch_lines: int = BATCH_LINES,
 ) -> Iterator[Portion]:
     """The plans of `lines`, batch by batch; `read` holds names, and `given` ids, against code.
 
-    That takes 15 ms a step: ids that this installation wrote or shipped are believed.
+    `made_by` says which steps transforms make. That takes 15 ms a step: ids that this
+    installation wrote or shipped are believed.
     """
     # Once: the same new technique in two lines must not differ by its date.
     created = datetime.now(UTC).isoformat(timespec="seconds")
@@ -90,7 +101,7 @@ def portions(
         plans: list[MergePlan] = []
         nameless = 0
         for place, line in enumerate(batch):
-            if isinstance(line, Rejected):
+            if not isinstance(line, Accepted):
                 continue
             # One bad line stops no other.
             try:
@@ -98,7 +109,7 @@ def portions(
             except BadInput as error:
                 batch[place] = Rejected(line.line, str(error))
                 continue
-            plans.append(found)
+            plans.append(found if made_by is None else with_facts(found, made_by))
             nameless += len(line.trajectory.failures) - len(found.trajectory.failures)
         yield Portion(tuple(batch), tuple(plans), nameless)
 
@@ -120,10 +131,18 @@ def planned(
     return plan(trajectory, labels.steps, labels.failures, known, created, labels.coined)
 
 
-def _batches(
-    lines: Iterable[Accepted | Rejected], most: int
-) -> Iterator[list[Accepted | Rejected]]:
-    batch: list[Accepted | Rejected] = []
+def with_facts(plan: MergePlan, made_by: FactReader) -> MergePlan:
+    """A plan that says of each step which transforms make it."""
+    steps, before, facts = plan.trajectory.steps, plan.trajectory.serial, []
+    for step, label in zip(steps, plan.labels, strict=True):
+        made = (step.transform,) if step.transform else made_by(label.technique, before, step.code)
+        facts.append(made)
+        before = step.code
+    return replace(plan, facts=tuple(facts))
+
+
+def _batches(lines: Iterable[Line], most: int) -> Iterator[list[Line]]:
+    batch: list[Line] = []
     size = 0
     for line in lines:
         batch.append(line)

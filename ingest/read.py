@@ -19,6 +19,7 @@ from regraph_kg.ingest.foreign import HEAD, document, packed, parts, unlike
 from regraph_kg.ingest.published import Unread, is_graph
 from regraph_kg.models.text import plain
 from regraph_kg.models.trajectory import Trajectory
+from regraph_kg.models.transform import StoredTransform
 
 MOST_BYTES = 8 * 2**20  # longest accepted line; a longer one is cut, for the report
 LONGEST_REASON = 300  # characters
@@ -40,12 +41,21 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True)
+class Brought:
+    line: InputLine
+    transform: StoredTransform
+
+
+@dataclass(frozen=True, slots=True)
 class Rejected:
     """A line without a trajectory, and the reason in one line; `whole`: it is of the whole file."""
 
     line: InputLine
     reason: str
     whole: bool = False
+
+
+Line = Accepted | Brought | Rejected
 
 
 def split(stream: BinaryIO) -> Iterator[InputLine]:
@@ -62,7 +72,7 @@ def split(stream: BinaryIO) -> Iterator[InputLine]:
             yield InputLine(number, data, size)
 
 
-def read_file(stream: BinaryIO) -> Iterator[Accepted | Rejected]:
+def read_file(stream: BinaryIO) -> Iterator[Line]:
     """The trajectories of a file: lines, or a document of which steps are read (foreign.py)."""
     head = stream.read(HEAD)
     stream.seek(0)
@@ -85,13 +95,13 @@ def read_file(stream: BinaryIO) -> Iterator[Accepted | Rejected]:
             yield from read([InputLine(number, part, len(part))])
 
 
-def read(lines: Iterable[InputLine]) -> Iterator[Accepted | Rejected]:
-    """The trajectory of each line. An empty file is rejected as line 1."""
+def read(lines: Iterable[InputLine]) -> Iterator[Line]:
+    """The trajectory, or the transform, of each line. An empty file is rejected as line 1."""
     empty = True
     for line in lines:
         empty = False
         try:
-            yield Accepted(line, _trajectory(line))
+            yield _read(line)
         except ValidationError as error:
             yield Rejected(line, _one_line(_reason(error, line.data)))
         except BadInput as error:
@@ -100,7 +110,7 @@ def read(lines: Iterable[InputLine]) -> Iterator[Accepted | Rejected]:
         yield Rejected(InputLine(1, b"", 0), "the file is empty")
 
 
-def _trajectory(line: InputLine) -> Trajectory:
+def _read(line: InputLine) -> Accepted | Brought:
     if len(line.data) > MOST_BYTES:
         raise BadInput(f"longer than {MOST_BYTES:,} bytes: {line.size:,}")
     # Stores and compilers cut text at a NUL byte.
@@ -111,20 +121,24 @@ def _trajectory(line: InputLine) -> Trajectory:
     except UnicodeDecodeError as error:
         raise BadInput(f"not UTF-8 at byte {error.start + 1}") from None
     # Before pydantic, which takes the last of two keys and says nothing.
-    _refuse_doubled(line.data)
-    return Trajectory.model_validate_json(line.data, strict=True)
+    found = _object(line.data)
+    if isinstance(found, dict) and "transform" in found:
+        return Brought(line, StoredTransform.of_file(found))
+    return Accepted(line, Trajectory.model_validate_json(line.data, strict=True))
 
 
-def _refuse_doubled(data: bytes) -> None:
-    """Raise `BadInput` where an object has a key twice, and say which."""
+def _object(data: bytes) -> object:
+    """The JSON of a line, None for broken one; `BadInput` where an object has a key twice."""
 
-    def read_object(pairs: list[tuple[str, Any]]) -> None:
+    def read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         for name, count in Counter(name for name, _ in pairs).items():
             if count > 1:
                 raise BadInput(f'key "{name:.80}" stands there twice in one object: keep one')
+        return dict(pairs)
 
-    with suppress(ValueError, RecursionError):  # broken JSON: its reader says what is wrong
-        json.loads(data, object_pairs_hook=read_object)
+    with suppress(ValueError, RecursionError):  # its reader says what is wrong
+        return json.loads(data, object_pairs_hook=read_object)
+    return None
 
 
 def _reason(error: ValidationError, data: bytes) -> str:

@@ -5,7 +5,7 @@ texts of all steps, which no writer changes. A TRANSITION repeats a step for rea
 A step's measurements are ordered by time.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -174,7 +174,11 @@ def steps_node(plan: MergePlan, key: str) -> dict[str, Any]:
 
 
 def example(
-    node: Mapping[str, Any], steps: Mapping[str, Any], number: int, evidence: Evidence
+    node: Mapping[str, Any],
+    steps: Mapping[str, Any],
+    number: int,
+    evidence: Evidence,
+    facts: Sequence[Sequence[str]] = (),
 ) -> dict[str, Any]:
     """Properties of the TRANSITION of step `number`, from 1; the store leaves out nulls."""
     at = number - 1
@@ -191,6 +195,7 @@ def example(
         "relabel_stage": steps["stages"][at],
         "learner": node.get("learner"),
         "transform": evidence.made_by(at) or None,
+        "applied_by": list(facts[at]) or None if facts else None,
         **{name: node[name] for name in _PROVENANCE},
         **latest(evidence.measurements[at]),
     }

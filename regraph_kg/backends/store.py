@@ -10,7 +10,7 @@ applied, so that counts may for an instant be one trajectory off; they are never
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -27,7 +27,12 @@ from regraph_kg.backends.statistics import (
     replayed,
     successor,
 )
-from regraph_kg.backends.transforms import read_replays, read_transforms, write_transforms
+from regraph_kg.backends.transforms import (
+    bring_transforms,
+    read_replays,
+    read_transforms,
+    write_transforms,
+)
 from regraph_kg.errors import StoreError
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import (
@@ -45,6 +50,7 @@ from regraph_kg.models.graph import (
     Successor,
     Vector,
 )
+from regraph_kg.models.graph_report import GraphReport, Steps, TechniqueReport
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, start_id
 from regraph_kg.models.trajectory import Trajectory
@@ -104,6 +110,17 @@ class GraphStore:
     def add_transforms(self, transforms: Sequence[StoredTransform]) -> None:
         """Write transforms; a known one's text, replays and state are written anew."""
         self._bolt.write(partial(write_transforms, transforms=transforms))
+
+    def bring_transforms(self, drafts: Sequence[StoredTransform]) -> Mapping[str, str]:
+        """Add a file's transforms that are new; why others are refused, by id.
+
+        One of an unknown technique is, and other text under a known name; what is known stays.
+        """
+        return self._bolt.write(partial(bring_transforms, drafts=drafts)) if drafts else {}
+
+    def mark_facts(self) -> None:
+        """Name at each example the transforms that reproduce it, after new ones came."""
+        self._bolt.write(lambda ask: ask("mark_applied"))
 
     def transforms(self, target: Target | None = None) -> tuple[StoredTransform, ...]:
         """All transforms, drafts too, by id."""
@@ -292,6 +309,18 @@ class GraphStore:
             pairs=sum(map(bool, examples)),
             trajectories=sum(by_target.values()),
             targets=by_target,
+        )
+
+    def report(self) -> GraphReport:
+        """What transforms make of the graph's steps; the largest worth of stories first."""
+        found: defaultdict[str, dict[str, Steps]] = defaultdict(dict)
+        for row in self._bolt.rows("facts"):
+            steps = Steps(number=row["steps"], gains=tuple(one for one in row["effects"] if one))
+            found[row["technique"]]["facts" if row["is_fact"] else "stories"] = steps
+        every = (TechniqueReport(technique=name, **of) for name, of in found.items())
+        ranked = sorted(every, key=lambda one: (-one.stories.worth, one.technique))
+        return GraphReport(
+            totals=self.stats(), techniques=tuple(ranked), transforms=self.transforms()
         )
 
     def export(self) -> Iterator[Trajectory]:

@@ -8,8 +8,10 @@ merge adds, and no order of writers matters (ADR 0035). Locks are taken in this 
 statement sorted by id: trajectories, techniques, NEXT.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from regraph_kg.backends.bolt import GraphRow, Query
@@ -120,6 +122,13 @@ def _merged(ask: Query, batch: Sequence[Arrival]) -> MergeCounts:
         measurements=sum(arrival.evidence.measured() for arrival in added)
         + sum(addition.after.measured() - addition.before.measured() for addition in additions),
         failures=len(failures),
+        facts=sum(map(bool, chain.from_iterable(arrival.plan.facts for arrival in added))),
+        stories=Counter(
+            label.technique
+            for arrival in added
+            for label, made in zip(arrival.plan.labels, arrival.plan.facts, strict=False)
+            if not made
+        ),
         conflicts=conflicts,
     )
 
@@ -162,7 +171,8 @@ def _create_examples(ask: Query, added: Sequence[Arrival], nodes: Mapping[str, G
         return
     ask("create_steps", rows=texts)
     rows = [
-        pair._asdict() | {"properties": example(nodes[one.key], steps, number, one.evidence)}
+        pair._asdict()
+        | {"properties": example(nodes[one.key], steps, number, one.evidence, one.plan.facts)}
         for one, steps in zip(added, texts, strict=True)
         for number, pair in enumerate(one.evidence.pairs, 1)
     ]

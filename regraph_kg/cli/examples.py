@@ -82,7 +82,7 @@ def examples(  # noqa: PLR0913 (a command's options)
         for number, example in enumerate(found, 1):
             _print(console, number, example, device)
         if not found:
-            where = f"techniques show {pair[0]}" if pair else "graph stats"
+            where = f"techniques show {pair[0]}" if pair else "graph report"
             typer.echo(f"there is no such example; see regraph {where}")
     if not found:
         raise typer.Exit(1)

@@ -2,6 +2,7 @@
 
 import json
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -23,12 +24,15 @@ app = typer.Typer(no_args_is_help=True, help="The graph as a whole: ask, look, e
 
 
 @app.command()
-def stats(*, as_json: Json = False) -> None:
-    """Count what the graph holds."""
+def report(*, as_json: Json = False) -> None:
+    """Count what the graph holds, what of it carries itself out, and what to lift next.
+
+    A fact is a step that an accepted transform makes, a story any other (regraph docs transforms).
+    """
     with closing(open_store(read_settings())) as store:
-        totals = store.stats()
-    if not answered(totals, as_json):
-        typer.echo(str(totals))
+        found = store.report()
+    if not answered(found, as_json):
+        typer.echo(str(found))
 
 
 @app.command()
@@ -103,7 +107,7 @@ def export(
         bool, option("Only techniques that senders gave: an ingest looks all names up anew.")
     ] = False,
 ) -> None:
-    """Write every trajectory, ordered by id, as lines that `regraph ingest` reads.
+    """Write every trajectory and transform, by id, as lines that `regraph ingest` reads.
 
     The techniques' definitions are not in it: regraph techniques show --json writes those, for
     regraph ingest --vocabulary.
@@ -112,7 +116,10 @@ def export(
     """
     with closing(open_store(read_settings())) as store:
         stored = (one.unnamed if unnamed else one.trajectory for one in store.stored())
-        lines = (trajectory.line().encode() for trajectory in stored)
+        lines = chain(
+            (trajectory.line().encode() for trajectory in stored),
+            (transform.line().encode() for transform in store.transforms()),
+        )
         if output is None:
             for line in lines:
                 typer.echo(line, nl=False)

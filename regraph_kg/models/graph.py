@@ -1,5 +1,6 @@
 """Values of the graph's interface: merges (MergePlan) and answers (Neighbourhood, Example)."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self
@@ -84,6 +85,7 @@ class MergePlan:
     failed_labels: tuple[Relabelled, ...] = ()  # one for each of `trajectory.failures`
     new: tuple[Technique, ...] = ()  # techniques that the store may not know yet
     created: str = ""  # when the plan was made; UTC, ISO 8601
+    facts: tuple[tuple[str, ...], ...] = ()  # of each step the transforms that make it; (): unknown
 
     def path(self) -> tuple[str, ...]:
         """Technique ids from the start on; `len(steps) + 1` of them."""
@@ -119,6 +121,8 @@ class MergeCounts:
     techniques: int = 0
     measurements: int = 0
     failures: int = 0
+    facts: int = 0  # new steps that a transform makes
+    stories: Counter[str] = field(default_factory=Counter)  # the other ones, by technique
     conflicts: Mapping[str, str] = field(default_factory=dict)  # ids of refused ones, and why
 
     def __add__(self, other: "MergeCounts") -> "MergeCounts":

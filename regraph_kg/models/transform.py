@@ -1,13 +1,22 @@
 """A transform as the graph keeps it: its text, and every replay of it."""
 
-from collections.abc import Iterable
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Self
 
 from pydantic import Field
 
+from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.technique import TechniqueId
+from regraph_kg.models.trajectory import Source
 
+FORMAT = 1  # of a line in a file of trajectories. History: 1 (2026-11)
+LEAST_PROBLEMS = 3  # on which a transform must be right, and wrong on none
+SHIPPED = "starter"  # the run of those that ship, as of the trajectories that do
+UNREPLAYED = "not replayed here"  # why what a file brings is a draft
 HALF = 0.5  # of a recorded gain's logarithm: with so much the step is reproduced
 
 
@@ -22,12 +31,14 @@ class Replay(Frozen):
     gain: float | None = None  #: time before over after; None where it was not timed
     recorded: float = 1.0  #: the recorded step's, in the same session
     kind: str = ""  #: of the problem's serial code (cpp/kinds.py)
+    claimed: bool = False  #: whether a file says so: nobody has replayed it here
 
     @property
     def reproduces(self) -> bool:
-        """Whether it is right, and has at least the half of the recorded gain."""
+        """Whether it is right here, and has at least the half of the recorded gain."""
         least = max(self.recorded, 1.0) ** HALF
-        return self.outcome is Outcome.PASSED and self.gain is not None and self.gain >= least
+        right = self.outcome is Outcome.PASSED and not self.claimed
+        return right and self.gain is not None and self.gain >= least
 
 
 class StoredTransform(Frozen):
@@ -37,15 +48,54 @@ class StoredTransform(Frozen):
     name: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=100)
     text: str = Field(max_length=20_000)  #: search/transform/transform.py reads it
     accepted: bool = True
-    reason: str = ""  #: why it is a draft
-    replays: tuple[Replay, ...] = ()
-    author: str = ""
-    created: str = ""  #: UTC, ISO 8601; empty for a shipped one
+    reason: str = ""  #: why it is a draft, or accepted with fewer replays than others need
+    replays: tuple[Replay, ...] = Field(default=(), max_length=10_000)
+    source: Source = Source()
 
     @property
     def id(self) -> str:
         """Its name in the graph."""
         return f"{self.technique}/{self.name}"
+
+    def gated(self) -> Self:
+        """Accepted where it was right on enough problems and never wrong, else a draft.
+
+        One that ships is accepted until it is wrong here, and says how little speaks for it.
+        """
+        seen = [one for one in self.replays if not one.claimed]
+        wrong = Counter(str(one.outcome) for one in seen if not one.outcome.is_right)
+        right = len({one.problem for one in seen if one.outcome.is_right})
+        reason = ", ".join(f"{count} {outcome}" for outcome, count in wrong.items())
+        if not wrong and right < LEAST_PROBLEMS:
+            reason = f"right on {right} problems in replays; {LEAST_PROBLEMS} are needed"
+        accepted = not wrong and (not reason or self.source.run == SHIPPED)
+        shipped = "shipped, " if accepted and reason else ""
+        return self.model_copy(update={"accepted": accepted, "reason": shipped + reason})
+
+    @property
+    def state(self) -> str:
+        """Whether searches use it, in words."""
+        if self.accepted:
+            return self.reason or "accepted"
+        return f"a draft: {self.reason}"
+
+    def line(self) -> str:
+        """Its line in a file of trajectories."""
+        body = self.model_dump(mode="json", exclude_defaults=True, exclude={"accepted", "reason"})
+        return json.dumps({"transform": FORMAT} | body, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def of_file(cls, line: Mapping[str, object]) -> Self:
+        """A file's transform: a draft, whose replays are claims until it is replayed here."""
+        if line["transform"] != FORMAT:
+            raise BadInput(f"unknown version of a transform; this program reads {FORMAT}")
+        body = {key: value for key, value in line.items() if key != "transform"}
+        draft = cls.model_validate(body | {"accepted": False, "reason": UNREPLAYED})
+        claims = tuple(one.model_copy(update={"claimed": True}) for one in draft.replays)
+        # nobody's file makes a transform one that ships
+        run = "" if draft.source.run == SHIPPED else draft.source.run
+        source = draft.source.model_copy(update={"run": run})
+        return draft.model_copy(update={"replays": claims, "source": source})
 
 
 def texts(transforms: Iterable[StoredTransform]) -> dict[str, tuple[str, ...]]:

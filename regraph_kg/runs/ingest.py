@@ -14,17 +14,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from regraph_kg import atomic
+from regraph_kg.cpp.tokens import normalized
 from regraph_kg.errors import BadInput, Environment, RegraphError, file_errors
 from regraph_kg.ingest import foreign, pipeline
 from regraph_kg.ingest.cascade import Cascade, CodeReader
-from regraph_kg.ingest.read import Accepted, Rejected, read, read_file, split
+from regraph_kg.ingest.read import Accepted, Brought, Line, Rejected, read, read_file, split
 from regraph_kg.ingest.relabel.aliases import Label, NameUse, uses_of
 from regraph_kg.llm.ngrams import embedder_of
 from regraph_kg.models.graph import EmbeddingProgress, Relabelled, RelabelLevel
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
+from regraph_kg.models.transform import StoredTransform, texts
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.search.fit.applied import deed
+from regraph_kg.search.transform.apart import answer, results
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.names import open_cascade, read_transforms, read_vocabulary
 from regraph_kg.wiring.shipped import starter_files
@@ -54,6 +57,9 @@ class Ingested:
     examples: int = 0
     measurements: int = 0
     techniques: int = 0  # new techniques that the vocabulary lacks
+    transforms: int = 0  # of files, drafts or known already
+    facts: int = 0  # new steps that transforms make
+    stories: Counter[str] = field(default_factory=Counter)  # the other ones, by technique
     nameless_failures: int = 0  # failures that were left out: no technique has their name
     rejected: int = 0
     rejected_files: list[Path] = field(default_factory=list)  # rejected lines, with reasons
@@ -61,13 +67,14 @@ class Ingested:
     @property
     def good(self) -> int:
         """Lines in the graph."""
-        return self.added + self.known
+        return self.added + self.known + self.transforms
 
     def count(self, batch: pipeline.Batch) -> None:
         """Add what a batch brought."""
-        names = ("added", "known", "examples", "measurements", "techniques")
+        names = ("added", "known", "examples", "measurements", "techniques", "facts", "stories")
         for name in names:
             setattr(self, name, getattr(self, name) + getattr(batch.counts, name))
+        self.transforms += batch.transforms
         self.nameless_failures += batch.nameless_failures
         self.rejected += len(batch.rejected)
 
@@ -80,6 +87,21 @@ class Ingested:
             f"new in the graph: {self.examples} examples, {self.measurements} measurements,"
             f" {self.techniques} techniques that the vocabulary lacks"
         )
+        if stories := self.stories.total() + self.facts:
+            often = ", ".join(f"{name} {count}" for name, count in self.stories.most_common(4))
+            lines.append(
+                f"{self.facts} of {stories} new steps are facts: a transform makes them;"
+                f" {self.stories.total()} are stories" + (f": {often}" if often else "")
+            )
+            lines += [
+                f"regraph lift {name} --model NAME would have a transform of it written"
+                for name, _ in self.stories.most_common(1)
+            ]
+        if self.transforms:
+            lines.append(
+                f"{self.transforms} transforms in the files: new ones are drafts until regraph lift"
+                " TECHNIQUE has replayed them here"
+            )
         if self.nameless_failures:
             lines.append(
                 f"{self.nameless_failures} failures left out: no technique has their name; give"
@@ -110,17 +132,19 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
         _add_shipped(settings, store)
         done, total = 0, sum(file.stat().st_size for file in files)
         for file in files:
-            portions = _portions(settings, file, cascade, code_reader(source.level))
+            reader, maker = code_reader(source.level), fact_reader(store.transforms())
+            portions = _portions(settings, file, cascade, reader, maker)
             work = WorkDone("ingest", done, total)
             yield from _merge(file, portions, store, work, ingested)
             done += file.stat().st_size
+        store.mark_facts()
 
 
 def _add_shipped(settings: Settings, store: "GraphStore") -> None:
     """Give the graph the corpus' transforms that it lacks, or has in another text."""
-    texts = {one.id: one.text for one in store.transforms()}
-    new = (one for one in read_transforms(settings) if texts.get(one.id) != one.text)
-    store.add_transforms(tuple(new))
+    here = {(one.id, one.text) for one in store.transforms()}
+    shipped = read_transforms(settings)
+    store.add_transforms([one for one in shipped if (one.id, one.text) not in here])
 
 
 def read_names(settings: Settings, source: IngestSource) -> Story[list[NameVerdict]]:
@@ -162,6 +186,7 @@ def grow(settings: Settings, lines: BinaryIO, level: RelabelLevel, title: str) -
         for portion in pipeline.portions(read(split(lines)), cascade, read=code_reader(level)):
             ingested.count(portion.merged(store))
             yield WorkDone(title, lines.tell(), size, title)
+        store.mark_facts()
     yield from embed_new(settings)
     return ingested
 
@@ -182,6 +207,18 @@ def embedding(steps: Iterable[EmbeddingProgress]) -> Story[None]:
     for step in steps:
         message = f"{step.step}: {step.done} of {step.total} examples"
         yield WorkDone("embedding", step.done, step.total, message)
+
+
+def fact_reader(transforms: Sequence[StoredTransform]) -> pipeline.FactReader:
+    """Tells steps that an accepted transform makes: its code is the one after, but for layout."""
+    known = texts(transforms)
+
+    def made_by(technique: str, before: str, after: str) -> tuple[str, ...]:
+        made = results(before, known.get(technique, ()))
+        same = (one.transform for one in made if normalized(one.code) == normalized(after))
+        return tuple(sorted(set(same)))
+
+    return made_by
 
 
 def code_reader(level: RelabelLevel) -> CodeReader | None:
@@ -229,13 +266,34 @@ def _cascade(
 
 
 def _portions(
-    settings: Settings, file: Path, cascade: Cascade, reader: CodeReader | None
+    settings: Settings,
+    file: Path,
+    cascade: Cascade,
+    reader: CodeReader | None,
+    maker: pipeline.FactReader | None = None,
 ) -> Iterator[tuple[int, pipeline.Portion]]:
     """The file's portions, each with the byte after it."""
     with file.open("rb") as stream:
         given = file not in starter_files(settings)
-        for portion in pipeline.portions(read_file(stream), cascade, read=reader, given=given):
+        maker = maker if given else None  # what ships was looked at: it takes a minute
+        lines = _checked(read_file(stream))
+        for portion in pipeline.portions(lines, cascade, read=reader, made_by=maker, given=given):
             yield stream.tell(), portion
+
+
+def _checked(lines: Iterable[Line]) -> Iterator[Line]:
+    """The lines; a transform whose text is none, or one of another name, is rejected."""
+    for line in lines:
+        if not isinstance(line, Brought):
+            yield line
+            continue
+        found = answer(line.transform.text)
+        if found.error:
+            yield Rejected(line.line, f"transform {line.transform.id}: {found.error}")
+            continue
+        named = f"{found.technique}/{found.name}"
+        other = f"transform {line.transform.id}: its text is of {named}"
+        yield line if named == line.transform.id else Rejected(line.line, other)
 
 
 def _merge(

@@ -5,7 +5,6 @@ technique, and the judge decides at the grade full. Right on three problems and 
 graph has it, and searches carry it out. Else it stays as a draft, with the reason.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -14,12 +13,14 @@ from importlib.resources import files
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from regraph_kg.cpp.kinds import kind_of
 from regraph_kg.errors import BadInput
 from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.prompt import DecisionKey, Prompt
 from regraph_kg.models.target import TARGETS, Target
 from regraph_kg.models.technique import by_id, resolve
+from regraph_kg.models.trajectory import Source
 from regraph_kg.models.transform import Replay, StoredTransform
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.search.prompts.fences import blocks
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from regraph_kg.evaluation.evaluate import Judge
     from regraph_kg.evaluation.problem.problem import Problem
 
-LEAST_PROBLEMS = 3  # on which a transform must be right
 MOST_ROUNDS = 3  # a model's answers; the failures of each go into the next prompt
 MOST_SHOWN = 60_000  # characters of recorded steps in a prompt
 
@@ -47,6 +47,7 @@ class RecordedStep:
     problem: str
     before: str
     after: str
+    kind: str  # of its problem's serial code
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +62,9 @@ class Trial:
         one = self.transform
         right = sum(replay.outcome.is_right for replay in one.replays)
         reproduced = sum(replay.reproduces for replay in one.replays)
-        state = "accepted" if one.accepted else f"a draft: {one.reason}"
         return (
             f"{one.id}: {right} of {len(one.replays)} right, {reproduced} steps reproduced,"
-            f" silent on {self.silent}; {state}"
+            f" silent on {self.silent}; {one.state}"
         )
 
 
@@ -73,9 +73,28 @@ def lift_text(settings: Settings, technique: str, text: str, author: str) -> Sto
     with closing(open_store(settings)) as store:
         name = resolve(technique, by_id(store.techniques()), None)
         steps = _recorded(store, name)
-        trial = yield from _tried(settings, name, steps, text, author)
+        trial = yield from _tried(settings, name, steps, text, _by(author))
         store.add_transforms([trial.transform])
     return trial
+
+
+def lift_again(settings: Settings, technique: str) -> Story[list[Trial]]:
+    """Replay here all transforms that the graph has of a technique: shipped ones, and drafts.
+
+    A shipped one stays accepted unless it is wrong. `BadInput` where there is none.
+    """
+    trials = []
+    with closing(open_store(settings)) as store:
+        name = resolve(technique, by_id(store.techniques()), None)
+        known = [one for one in store.transforms() if one.technique == name]
+        if not known:
+            raise BadInput(f"technique {name}: no transform yet: give --transform or --model")
+        for one in known:
+            steps = _recorded(store, name)
+            trial = yield from _tried(settings, name, steps, one.text, one.source, one.replays)
+            trials.append(trial)
+            store.add_transforms([trial.transform])
+    return trials
 
 
 def lift_by_model(settings: Settings, technique: str, model: LanguageModel) -> Story[Trial]:
@@ -92,7 +111,7 @@ def lift_by_model(settings: Settings, technique: str, model: LanguageModel) -> S
             model.finish()  # raises where it is to come by file
             text = next(iter(blocks(reply.text)), reply.text)
             try:
-                trial = yield from _tried(settings, name, steps, text, model.name)
+                trial = yield from _tried(settings, name, steps, text, _by(model.name))
             except BadInput as error:
                 said = f"{text}\n\nIt cannot be read: {error}"
                 yield WorkDone("lifting", line=f"answer {attempt + 1}: {error}")
@@ -107,6 +126,10 @@ def lift_by_model(settings: Settings, technique: str, model: LanguageModel) -> S
     return trial
 
 
+def _by(author: str) -> Source:
+    return Source(model=author, created=datetime.now(UTC).isoformat(timespec="seconds"))
+
+
 def _recorded(store: "GraphStore", technique: str) -> list[RecordedStep]:
     """The steps of a technique; `BadInput` where the graph has none."""
     steps = []
@@ -115,7 +138,8 @@ def _recorded(store: "GraphStore", technique: str) -> list[RecordedStep]:
         for number, step in enumerate(trajectory.steps, 1):
             if step.technique == technique and trajectory.problem:
                 example = f"{trajectory.id}/{number}"
-                steps.append(RecordedStep(example, trajectory.problem, before, step.code))
+                kind = kind_of(trajectory.serial)
+                steps.append(RecordedStep(example, trajectory.problem, before, step.code, kind))
             before = step.code
     if not steps:
         raise BadInput(f"technique {technique}: the graph has no step of it (regraph ingest FILE)")
@@ -123,9 +147,14 @@ def _recorded(store: "GraphStore", technique: str) -> list[RecordedStep]:
 
 
 def _tried(
-    settings: Settings, technique: str, steps: Sequence[RecordedStep], text: str, author: str
+    settings: Settings,
+    technique: str,
+    steps: Sequence[RecordedStep],
+    text: str,
+    source: Source,
+    known: Sequence[Replay] = (),
 ) -> Story[Trial]:
-    """Carry a transform out on all steps, and judge what it makes."""
+    """Carry a transform out on all steps, and judge what it makes; `known`: its replays so far."""
     transform = _answer(text)
     if transform.technique != technique:
         raise BadInput(f"transform: it is one of {transform.technique}, not of {technique}")
@@ -147,20 +176,20 @@ def _tried(
                 problem = problem.model_copy(update={"metric": "call"})
             report = judge.evaluate(Candidate(target, made, step.before), problem)
             replays.append(_replay(judge, problem, step, report))
+            told = f"{step.problem}: {report.outcome.words}, gain {replays[-1].gain or 0:.2f}"
+            yield WorkDone("replays", line=f"{told}, recorded {replays[-1].recorded:.2f}")
             if not report.outcome.is_right:
                 wrong.append(f"{step.problem}: {report.outcome}: {report.diagnosis}\n{made}")
-    reason = _why_not(replays)
+    here = {one.device for one in replays}
+    replays += [one for one in known if one.device not in here and not one.claimed]
     kept = StoredTransform(
         technique=technique,
         name=transform.name,
         text=text,
-        accepted=not reason,
-        reason=reason,
         replays=tuple(replays),
-        author=author,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        source=source,
     )
-    return Trial(kept, silent, tuple(wrong))
+    return Trial(kept.gated(), silent, tuple(wrong))
 
 
 def _answer(text: str, code: str | None = None) -> Answer:
@@ -184,18 +213,8 @@ def _replay(judge: "Judge", problem: "Problem", step: RecordedStep, report: Eval
         outcome=report.outcome,
         gain=report.rivalry.ratio if report.rivalry else None,
         recorded=recorded,
+        kind=step.kind,
     )
-
-
-def _why_not(replays: Sequence[Replay]) -> str:
-    """Why a transform stays a draft; "" where it is accepted."""
-    wrong = Counter(str(one.outcome) for one in replays if not one.outcome.is_right)
-    right = {one.problem for one in replays if one.outcome.is_right}
-    if wrong:
-        return "wrong: " + ", ".join(f"{count} {outcome}" for outcome, count in wrong.items())
-    if len(right) < LEAST_PROBLEMS:
-        return f"right on {len(right)} problems; {LEAST_PROBLEMS} are needed"
-    return ""
 
 
 def _prompt(technique: str, steps: Sequence[RecordedStep], attempt: int, said: str) -> Prompt:

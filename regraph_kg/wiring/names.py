@@ -1,5 +1,6 @@
 """The meaning of names: vocabulary and relabelling."""
 
+import json
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -13,7 +14,8 @@ from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.graph import RelabelLevel
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.technique import Technique, Vocabulary
-from regraph_kg.models.transform import StoredTransform
+from regraph_kg.models.trajectory import Source
+from regraph_kg.models.transform import SHIPPED, Replay, StoredTransform
 from regraph_kg.search.transform.transform import shipped
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.open_model import any_model
@@ -42,15 +44,26 @@ def read_vocabulary(settings: Settings, path: Path | None = None) -> tuple[Techn
 
 def read_transforms(settings: Settings) -> tuple[StoredTransform, ...]:
     """The transforms of the corpus; `BadInput` for one that cannot be read."""
-    found = []
-    for path in sorted((corpus_folder(settings) / "transforms").rglob("*.toml")):
+    found, folder = list[StoredTransform](), corpus_folder(settings) / "transforms"
+    replays: dict[str, list[dict[str, object]]] = {}
+    if (file := folder / "replays.json").is_file():
+        for replay in json.loads(file.read_text(encoding="utf-8")):
+            replays.setdefault(replay.pop("transform"), []).append(replay)
+    for path in sorted(folder.rglob("*.toml")):
         try:
-            found += [
-                StoredTransform(technique=one.technique, name=one.name, text=text)
-                for one, text in shipped(path)
-            ]
+            known = list(shipped(path))
         except ValueError as error:
             raise BadInput(f"{path.parent}/{error}") from None
+        for one, text in known:
+            own = replays.get(f"{one.technique}/{one.name}", [])
+            stored = StoredTransform(
+                technique=one.technique,
+                name=one.name,
+                text=text,
+                replays=TypeAdapter(tuple[Replay, ...]).validate_python(own),
+                source=Source(run=SHIPPED),
+            )
+            found.append(stored.gated())
     return tuple(found)
 
 
