@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regraph_kg.ingest.relabel.embedding import Shortlists
-from regraph_kg.llm.ngrams import HashEmbedder
+from regraph_kg.llm.ngrams import vectors_of
 from regraph_kg.models.technique import Vocabulary, start_id
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.names import open_cascade, read_vocabulary
@@ -62,7 +62,7 @@ def steps(vocabulary: Vocabulary) -> Iterator[CorpusStep]:
             relabelled = cascade.resolve(step["label"], line["target"]).relabelled
             known = vocabulary.known.get(step.get("technique") or relabelled.technique)
             about = (known.name, known.definition) if known else ()
-            # As the stores embed an example (backends/vectors.py).
+            # what is said of a step (llm/ngrams.py), and its technique's definition
             texts = (*about, step["label"], step.get("reasoning"), step.get("detail"))
             yield CorpusStep(
                 ref=f"{line['ref']}/{number}",
@@ -75,11 +75,7 @@ def steps(vocabulary: Vocabulary) -> Iterator[CorpusStep]:
             before = step["code"]
 
 
-def vectors(packed: Sequence[bytes]) -> Vectors:
-    return np.stack([np.frombuffer(one, dtype="<f4") for one in packed])
-
-
-def names(embedder: HashEmbedder, vocabulary: Vocabulary) -> dict[str, float]:
+def names(vocabulary: Vocabulary) -> dict[str, float]:
     """Recall of the nearest techniques, and what the nearest one alone would merge."""
     shortlists = Shortlists([one for one in vocabulary.candidates if not one.review])
     halves: dict[str, list[tuple[float, bool]]] = {"dev": [], "test": []}
@@ -127,23 +123,21 @@ def mean(found: Sequence[tuple[float, float]]) -> dict[str, float]:
     return {"asked": len(found), "recall@5": round(float(recall), 3), "MRR": round(float(mrr), 3)}
 
 
-def examples(embedder: HashEmbedder, known: Sequence[CorpusStep]) -> dict[str, float]:
+def examples(known: Sequence[CorpusStep]) -> dict[str, float]:
     """The labelled queries of the half "test", among the steps that they were labelled for."""
-    texts = vectors(embedder.embed([step.text for step in known]))
+    texts = vectors_of([step.text for step in known])
     asked = [line for line in lines([QUERIES]) if line["split"] == "test"]
     found = []
-    for line, query in zip(
-        asked, vectors(embedder.embed([line["query"] for line in asked])), strict=True
-    ):
+    for line, query in zip(asked, vectors_of([line["query"] for line in asked]), strict=True):
         order = np.argsort(-(texts @ query), kind="stable")
         ranked = [known[row].ref for row in order if known[row].target == line["target"]]
         found.append(scores(ranked, frozenset(line["relevant"])))
     return mean(found)
 
 
-def codes(embedder: HashEmbedder, known: Sequence[CorpusStep]) -> dict[str, float]:
+def codes(known: Sequence[CorpusStep]) -> dict[str, float]:
     """What the code before each step finds in other problems: codes before the same technique."""
-    texts = vectors(embedder.embed([step.before for step in known]))
+    texts = vectors_of([step.before for step in known])
     found, chance = [], []
     for row, step in enumerate(known):
         order = np.argsort(-(texts @ texts[row]), kind="stable")
@@ -164,17 +158,16 @@ def main() -> None:
     """Measure and print."""
     vocabulary = Vocabulary(read_vocabulary(Settings()))
     labelled = [step for step in steps(vocabulary) if step.ref.startswith(LABELLED)]
-    embedder = HashEmbedder()
     start = time.perf_counter()
-    embedder.embed([step.text for step in labelled])
+    vectors_of([step.text for step in labelled])
     seconds = time.perf_counter() - start
     figures = {
-        "names": names(embedder, vocabulary),
-        "examples": examples(embedder, labelled),
-        "codes": codes(embedder, labelled),
+        "names": names(vocabulary),
+        "examples": examples(labelled),
+        "codes": codes(labelled),
         "ms a text": round(1000 * seconds / len(labelled), 2),
     }
-    print(json.dumps({embedder.space.model: figures}, indent=1))
+    print(json.dumps(figures, indent=1))
 
 
 if __name__ == "__main__":

@@ -158,12 +158,11 @@ def _require_graph(order: BenchOrder, searches: Sequence[BenchSearch]) -> None:
 
 def _graph(settings: Settings) -> dict[str, str]:
     with closing(open_store(settings)) as store:
-        stats, space = store.stats(), store.embedding_space()
+        stats = store.stats()
         statistics = hashlib.sha256(repr(transitions(store)).encode()).hexdigest()[:12]
     return {
         "techniques": str(stats.techniques),
         "examples": str(stats.transitions),
         "trajectories": str(stats.trajectories),
         "statistics": statistics,
-        "embeddings": space.model if space else "none",
     }

@@ -110,7 +110,7 @@ class BenchResults(Frozen, extra="ignore"):
     seeds: int  #: searches of each arm on each problem
     searches: dict[Target, int] = Field(default_factory=dict)  #: how many were asked for so far
     graph: dict[str, str] = Field(default_factory=dict)
-    """The graph's size, a digest of its statistics, and its embedder; empty where no arm reads
+    """The graph's size, a digest of its statistics; empty where no arm reads
     it."""
     problems: tuple[BenchProblem, ...] = ()
     left_out: tuple[LeftOut, ...] = ()

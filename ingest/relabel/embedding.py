@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from regraph_kg.llm.ngrams import HashEmbedder
+from regraph_kg.llm.ngrams import vectors_of
 from regraph_kg.models.graph import Relabelled, RelabelStage
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
@@ -75,14 +75,6 @@ class Shortlists:
         """Embed many labels at once, which is what embedders are fast at."""
         missing = [label for label in dict.fromkeys(labels) if label not in self._labels]
         self._labels.update(zip(missing, vectors_of(missing), strict=True))
-
-
-def vectors_of(texts: Sequence[str]) -> np.ndarray:
-    """The texts' unit vectors, one a row."""
-    embedder = HashEmbedder()
-    packed = embedder.embed(texts) if texts else []
-    shape = (len(texts), embedder.space.dimension)
-    return np.frombuffer(b"".join(packed), dtype="<f4").reshape(shape)
 
 
 def alike_parts(texts: Sequence[str], most: int) -> list[list[int]]:

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from regraph_kg.cpp import functions
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.gpu.device import find_gpu, openmp_device
-from regraph_kg.llm.ngrams import place
-from regraph_kg.models.graph import Example, KnownFailure, Vector
+from regraph_kg.models.graph import Example, KnownFailure, Likeness
 from regraph_kg.models.next_steps import NextSteps
 from regraph_kg.models.target import TARGETS, USUAL, Target
 from regraph_kg.models.technique import Technique, by_id, resolve, resolve_pair, start_id
@@ -93,7 +92,7 @@ class Graph(AbstractContextManager["Graph"]):
                     )
             where = self._device(target) if device is None else device
             question = Question(text, last, target, where, limit, examples)
-            return next_steps(self._store, question, self._place(text))
+            return next_steps(self._store, question)
 
     def examples(
         self,
@@ -117,7 +116,7 @@ class Graph(AbstractContextManager["Graph"]):
                 *pair,
                 device=device,
                 limit=limit,
-                near=None if near is None else self._place(code_of(near)),
+                near=None if near is None else Likeness(code_of(near)),
             )
         return tuple(example.on(device) for example in matches)
 
@@ -138,11 +137,6 @@ class Graph(AbstractContextManager["Graph"]):
 
     def _pair(self, before: str, technique: str, target: Target | None) -> tuple[str, str]:
         return resolve_pair(before, technique, self._by_id(), target)
-
-    def _place(self, code: str) -> Vector | None:
-        """The embedding of a code in the graph's space; None where the graph has none."""
-        space = self._store.embedding_space()
-        return None if space is None else place(code, "code", space)
 
     def _device(self, target: Target) -> str:
         """The device of this machine for a target; "" where it has none."""

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from regraph_kg.backends import vectors, write
+from regraph_kg.backends import write
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.evidence import Pair
 from regraph_kg.backends.statistics import (
@@ -34,21 +34,19 @@ from regraph_kg.backends.transforms import (
     write_transforms,
 )
 from regraph_kg.errors import StoreError
+from regraph_kg.llm.ngrams import nearest
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import (
     SCHEMA_VERSION,
-    Embed,
-    EmbeddingProgress,
-    EmbeddingSpace,
     Example,
     GraphStats,
     KnownFailure,
+    Likeness,
     MergeCounts,
     MergePlan,
     Neighbourhood,
     StoredTrajectory,
     Successor,
-    Vector,
 )
 from regraph_kg.models.graph_report import GraphReport, Steps, TechniqueReport
 from regraph_kg.models.target import Target
@@ -58,6 +56,7 @@ from regraph_kg.models.transform import StoredTransform
 
 PRODUCT = "regraph-kg"
 MOST_ROWS = 1_000_000  # largest LIMIT sent: the embedded store allocates for it at once
+COMPARED = 5_000  # examples that are compared with a text, at most
 PAGE = 500  # trajectories read at a time
 _TECHNIQUE = {"id", "name", "target"}
 """Without these a technique is being made or deleted: Neo4j shows it in part."""
@@ -239,23 +238,17 @@ class GraphStore:
         *,
         device: str | None = None,
         limit: int = 3,
-        near: Vector | None = None,
+        near: Likeness | None = None,
     ) -> tuple[Example, ...]:
         """Examples of one transition, best first.
 
-        Order: similarity to `near` if given (exact; those without a vector last),
-        verified on `device`, verified anywhere, given before learned, effect (there, else the
-        latest), id. `BadInput` for a vector of another space.
+        Order: similarity to `near` if given (among the best `COMPARED`), verified on `device`,
+        verified anywhere, given before learned, effect (there, else the latest), id.
         """
         asked = {"source": source, "target": target, "device": device or ""}
-        vector = vectors.floats(near.packed) if near else None
-
-        def found(ask: Query) -> list[GraphRow]:
-            name = vectors.property_of(ask, near) if near else vectors.PROPERTIES["text"]
-            limited = min(limit, MOST_ROWS)
-            return ask("examples", **asked, limit=limited, property=name, vector=vector)
-
-        return vectors.read_examples(self._bolt.read(found))
+        most = COMPARED if near else min(limit, MOST_ROWS)
+        found = _examples(self._bolt.rows("examples", **asked, limit=most))
+        return tuple(nearest(found, near) if near else found)[:limit]
 
     def failures(self, source: str, target: str, *, limit: int = 3) -> tuple[KnownFailure, ...]:
         """Failures of one transition, the most instructive first; one problem's equal ones once.
@@ -272,29 +265,11 @@ class GraphStore:
         )
 
     def nearest(
-        self, vector: Vector, *, k: int, target: Target | None = None
+        self, near: Likeness, *, k: int, target: Target | None = None
     ) -> tuple[Example, ...]:
-        """The `k` examples nearest to `vector`, whatever their transition; `BadInput` as above.
-
-        Exact in a small graph; in a large one a few of many may be missed (docs/embeddings.md).
-        """
-        limit = min(k, MOST_ROWS)
-        return self._bolt.read(partial(vectors.nearest, vector=vector, target=target, limit=limit))
-
-    def embedding_space(self) -> EmbeddingSpace | None:
-        """The space of the examples' vectors; None before the first ones."""
-        return self._bolt.read(vectors.space_of)
-
-    def embed(
-        self, space: EmbeddingSpace, embed: Embed, *, change: bool = False
-    ) -> Iterator[EmbeddingProgress]:
-        """Give a vector to every example that has none; the first ones decide the graph's space.
-
-        New examples have none before this call. An unfinished call loses nothing and is made again.
-        `BadInput` for another space than the graph's, unless `change`: its vectors are cleared
-        first, and meanwhile only what has a new vector is found by one.
-        """
-        return vectors.embed_examples(self._bolt, space, embed, change=change)
+        """The `k` examples most like `near`, of the `COMPARED` that gained most."""
+        rows = self._bolt.rows("all_examples", language=target, limit=COMPARED)
+        return tuple(nearest(_examples(rows), near))[:k]
 
     def stats(self) -> GraphStats:
         rows = self._bolt.rows("count_trajectories")
@@ -334,6 +309,15 @@ class GraphStore:
         while page := self._bolt.read(partial(write.page_of_trajectories, after=last, limit=PAGE)):
             yield from page
             last = page[-1].trajectory.id
+
+
+def _examples(rows: Iterable[GraphRow]) -> list[Example]:
+    """The examples of rows, without those that are being written."""
+    whole = (row for row in rows if Example.is_complete(row["example"]))
+    return [
+        Example.read(row["example"] | {"source": row["source"], "target": row["target"]})
+        for row in whole
+    ]
 
 
 def _next(

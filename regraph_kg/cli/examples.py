@@ -10,8 +10,7 @@ import typer
 from regraph_kg.cli.parameters import Json, answered, argument, option
 from regraph_kg.cli.tables import PlainConsole
 from regraph_kg.errors import BadInput
-from regraph_kg.llm.ngrams import place
-from regraph_kg.models.graph import Example
+from regraph_kg.models.graph import Example, Likeness
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import by_id, resolve_pair
 from regraph_kg.models.text import times
@@ -66,17 +65,15 @@ def examples(  # noqa: PLR0913 (a command's options)
     text = near if code is None else read_source(code)
     if text is not None and not any(letter.isalnum() for letter in text):
         raise BadInput(f"{code or '--near'}: there is no word in it")
-    pair, vector = None, None
+    pair = None
+    like = None if text is None else Likeness(text, "words" if code is None else "code")
     with closing(open_store(settings)) as store:
-        if text is not None:
-            space = store.embedding_space()
-            vector = place(text, "text" if code is None else "code", space)
         if source is not None and technique is not None:
             pair = resolve_pair(source, technique, by_id(store.techniques()), target)
-            found = store.examples(*pair, device=device, limit=limit, near=vector)
+            found = store.examples(*pair, device=device, limit=limit, near=like)
         else:
-            assert vector is not None
-            found = store.nearest(vector, k=limit, target=target)
+            assert like is not None
+            found = store.nearest(like, k=limit, target=target)
     if not answered(found, as_json):
         console = PlainConsole()
         for number, example in enumerate(found, 1):

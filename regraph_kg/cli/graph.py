@@ -1,4 +1,4 @@
-"""`regraph graph`: ask the graph, count, embed it; write it into a file."""
+"""`regraph graph`: ask the graph, count it; write it into a file."""
 
 import json
 from contextlib import closing
@@ -11,16 +11,13 @@ from pydantic import JsonValue
 
 from regraph_kg import atomic
 from regraph_kg.cli.parameters import Json, answered, argument, option
-from regraph_kg.cli.progress import watch
 from regraph_kg.cli.tables import one_line, print_rows
 from regraph_kg.errors import BadInput, file_errors
-from regraph_kg.llm.ngrams import HashEmbedder
-from regraph_kg.runs.ingest import embedding
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring import stores
 from regraph_kg.wiring.stores import open_store, write_browser_pack
 
-app = typer.Typer(no_args_is_help=True, help="The graph as a whole: ask, look, embed, export.")
+app = typer.Typer(no_args_is_help=True, help="The graph as a whole: ask, look, export.")
 
 
 @app.command()
@@ -78,23 +75,6 @@ def _parameter(text: str) -> tuple[str, JsonValue]:
 
 def _cell(value: JsonValue) -> str:
     return one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-
-
-@app.command()
-def embed(*, as_json: Json = False) -> None:
-    """Give embeddings to examples without.
-
-    Vectors that an older version made are cleared first: until all new ones are there, examples
-    --near finds fewer. It may be stopped, killed or interrupted, and is simply run again.
-    """
-    with closing(open_store(read_settings())) as store:
-        chosen = HashEmbedder()
-        watch(embedding(store.embed(chosen.space, chosen.embed, change=True)))
-    if not answered(chosen.space, as_json):
-        typer.echo(
-            f"every example is embedded by {chosen.space.model}"
-            f" ({chosen.space.dimension} dimensions)"
-        )
 
 
 @app.command()

@@ -16,7 +16,6 @@ from regraph_kg.runs.ingest import (
     Ingested,
     IngestSource,
     NameVerdict,
-    embed_new,
     ingest_files,
     read_names,
 )
@@ -52,9 +51,8 @@ def ingest(  # noqa: PLR0913 (a command's options)
     recognizes becomes a new technique, to be reviewed. With answers by file, nothing is added
     before all of them are there.
 
-    Exit code 0: something was added or known already, whether or not it could be embedded; 1: every
-    line was rejected; 4: Ctrl-C or a lost store, go on with the same command; 5: a model's answers
-    are to come by file.
+    Exit code 0: something was added or known already; 1: every line was rejected; 4: Ctrl-C or a
+    lost store, go on with the same command; 5: a model's answers are to come by file.
     """
     settings = read_settings(model=model)
     paths = [*(starter_files(settings) if starter else ()), *(files or ())]
@@ -71,8 +69,6 @@ def ingest(  # noqa: PLR0913 (a command's options)
         typer.echo(str(ingested))
     if ingested.rejected and not ingested.good:
         raise typer.Exit(1)
-    # last, since an embedder is slow and may fail: what was merged is told before
-    watch(embed_new(settings))
 
 
 def _ingest(settings: Settings, source: IngestSource) -> Ingested:

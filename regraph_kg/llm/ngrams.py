@@ -1,18 +1,17 @@
-"""The embedder: a text becomes a unit vector of hashed words and parts of words."""
+"""Texts as unit vectors of hashed words and parts of words; examples that are most like one."""
 
 import math
 import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regraph_kg.errors import BadInput
-from regraph_kg.models.graph import EmbeddedKind, EmbeddingSpace, Vector
+from regraph_kg.models.graph import Example, Likeness
 
-HASHED = EmbeddingSpace("hash-ngrams-2", 384)
-"""The built-in space. Other hashing, other name: stored vectors are compared with new ones."""
+DIMENSION = 384
 AT_ONCE = 64  # texts worked on in one go
 CHARACTERS_AT_ONCE = 32_768
 SHORTEST, LONGEST = 4, 5  # characters in an n-gram
@@ -33,40 +32,31 @@ Hashes = NDArray[np.uint32]
 Cells = NDArray[np.int64]
 
 
-class HashEmbedder:
-    """Hashed stems and character n-grams: no download, and the same bytes on every machine.
+def vectors_of(texts: Sequence[str]) -> Floats:
+    """Unit vectors of texts, one a row: no download, and the same on every machine.
 
-    It sees that texts share words and parts of words, not that they mean the same. Characters
+    They tell that texts share words and parts of words, not that they mean the same. Characters
     count as UTF-8 bytes, ASCII letters without case; counts are signed by their hash, so that
-    chance meetings cancel out, and log-scaled. All sums are of integers: exact in any order.
+    chance meetings cancel out, and log-scaled. All sums are of integers: exact in any order. A text
+    without any letter or digit is the first axis. The more texts at once, the less each costs.
     """
-
-    space = HASHED
-
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """A unit vector for each text that may be found: little-endian float32, packed.
-
-        A text without any letter or digit is the first axis. The more texts at once, the less each
-        costs.
-        """
-        rows = (row for batch in batches(texts) for row in _hashed(batch).astype("<f4"))
-        return [row.tobytes() for row in rows]
+    rows = [_hashed(batch).astype("<f4") for batch in batches(texts)]
+    return np.concatenate(rows) if rows else np.zeros((0, DIMENSION), "<f4")
 
 
-def embedder_of(space: EmbeddingSpace | None) -> HashEmbedder:
-    """The embedder of a graph of `space`; `BadInput` where its vectors are of another one."""
-    if space is not None and space != HASHED:
-        raise BadInput(
-            f"the graph holds embeddings {space.difference(HASHED)}: make them anew with"
-            " regraph graph embed"
-        )
-    return HashEmbedder()
+def nearest(examples: Sequence[Example], near: Likeness) -> list[Example]:
+    """The examples with their similarity, the most similar first; equal ones in their order."""
+    own = [one.before if near.kind == "code" else " ".join(_words_of(one)) for one in examples]
+    vectors = vectors_of([near.text, *own])
+    # rounded: a machine's last digit must not change the order
+    scores = (vectors[1:] @ vectors[0]).round(6)
+    found = [replace(one, similarity=float(s)) for one, s in zip(examples, scores, strict=True)]
+    return sorted(found, key=lambda one: -(one.similarity or 0.0))
 
 
-def place(text: str, kind: EmbeddedKind, space: EmbeddingSpace | None) -> Vector:
-    """The vector of `text` as a query among texts, or codes, of a graph of `space`."""
-    embedder = embedder_of(space)
-    return Vector(embedder.space, embedder.embed([text])[0], kind)
+def _words_of(example: Example) -> tuple[str, ...]:
+    name = example.target.partition("/")[2].replace("-", " ")
+    return name, example.original_label, example.reasoning, example.detail
 
 
 def batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -132,7 +122,7 @@ def _stem_hash(word: bytes) -> int:
 
 def _places(sizes: Sequence[int]) -> Cells:
     """First cell of the text that each of its `sizes` items belongs to."""
-    return np.repeat(np.arange(len(sizes), dtype=np.int64) * 2 * HASHED.dimension, sizes)
+    return np.repeat(np.arange(len(sizes), dtype=np.int64) * 2 * DIMENSION, sizes)
 
 
 def _slots(hashes: Hashes) -> Cells:
@@ -142,14 +132,14 @@ def _slots(hashes: Hashes) -> Cells:
     mixed ^= mixed >> np.uint32(15)
     mixed *= np.uint32(0x846CA68B)
     mixed ^= mixed >> np.uint32(16)
-    scaled = mixed.astype(np.uint64) * np.uint64(2 * HASHED.dimension)
+    scaled = mixed.astype(np.uint64) * np.uint64(2 * DIMENSION)
     return (scaled >> np.uint64(32)).astype(np.int64)
 
 
 def _counts(cells: Cells, texts: int) -> Cells:
     """Hits of each cell: texts x dimensions x signs."""
-    counts = np.bincount(cells, minlength=texts * 2 * HASHED.dimension)
-    return counts.astype(np.int64, copy=False).reshape(texts, HASHED.dimension, 2)
+    counts = np.bincount(cells, minlength=texts * 2 * DIMENSION)
+    return counts.astype(np.int64, copy=False).reshape(texts, DIMENSION, 2)
 
 
 _PLAIN = bytes(

@@ -1,7 +1,7 @@
 """Values of the graph's interface: merges (MergePlan) and answers (Neighbourhood, Example)."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self
 
@@ -41,44 +41,17 @@ class Relabelled:
     score: float = 1.0
 
 
-EmbeddedKind = Literal["text", "code"]
-"""The embedded parts of an example: its names, reasoning and detail; the code before it."""
-
-
 @dataclass(frozen=True, slots=True)
-class EmbeddingSpace:
-    """The embedding model and its dimension; a graph holds vectors of one model."""
+class Likeness:
+    """What examples are compared with: by the code before them, or by what is said of the step."""
 
-    model: str  # with its revision, or a digest of what it is
-    dimension: int
-
-    def difference(self, other: "EmbeddingSpace") -> str:
-        """The difference of two spaces, for a message: "of A (4 dimensions), not of B (5)"."""
-        own = f"of {self.model} ({self.dimension} dimensions)"
-        return f"{own}, not of {other.model} ({other.dimension})"
-
-
-@dataclass(frozen=True, slots=True)
-class Vector:
-    """The place of a text or a code in a space."""
-
-    space: EmbeddingSpace
-    packed: bytes = field(repr=False)  # a unit vector: little-endian float32
-    kind: EmbeddedKind = "text"  # the vector of an example that it is compared with
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddingProgress:
-    """Progress of one of the steps by which a graph gets its vectors."""
-
-    step: Literal["embedding", "clearing"]
-    done: int  # examples
-    total: int
+    text: str
+    kind: Literal["code", "words"] = "code"
 
 
 @dataclass(frozen=True, slots=True)
 class MergePlan:
-    """One trajectory, resolved, ready to be merged in one transaction, and embedded later."""
+    """One trajectory, resolved, ready to be merged in one transaction."""
 
     trajectory: Trajectory
     labels: tuple[Relabelled, ...]  # one for each of `trajectory.steps`
@@ -229,7 +202,7 @@ class Example:
     licence: str
     created: str
     similarity: float | None = None
-    """Cosine, -1 to 1, of its text or code to the vector asked about; None = not embedded."""
+    """Cosine, -1 to 1, of its words or code to what was asked about (`Likeness`)."""
     learner: str | None = None  #: the model whose search it was learned from; None for a given one
     verified_on: tuple[str, ...] = ()  #: devices, sorted
     effects: tuple[float, ...] = ()  #: the latest on each of them; `UNTIMED` where unknown
@@ -314,6 +287,3 @@ class GraphTable:
     columns: Sequence[str]
     rows: Sequence[Sequence[JsonValue]]
     cut: bool  # whether there were more rows than were asked for
-
-
-Embed = Callable[[Sequence[str]], list[bytes]]  # texts -> packed little-endian float32 unit vectors

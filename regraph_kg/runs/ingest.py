@@ -1,4 +1,4 @@
-"""Files of trajectories into the graph: names, vocabulary, batch by batch, embeddings.
+"""Files of trajectories into the graph: names, vocabulary, batch by batch.
 
 Bad lines stop nothing and are listed beside their file. Known trajectories are not added
 twice, so that an interrupted ingest is simply run again.
@@ -6,6 +6,7 @@ twice, so that an interrupted ingest is simply run again.
 
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -15,13 +16,12 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from regraph_kg import atomic
 from regraph_kg.cpp.tokens import normalized
-from regraph_kg.errors import BadInput, Environment, RegraphError, file_errors
+from regraph_kg.errors import BadInput, Environment, file_errors
 from regraph_kg.ingest import foreign, pipeline
 from regraph_kg.ingest.cascade import Cascade, CodeReader
 from regraph_kg.ingest.read import Accepted, Brought, Line, Rejected, read, read_file, split
 from regraph_kg.ingest.relabel.aliases import Label, NameUse, uses_of
-from regraph_kg.llm.ngrams import embedder_of
-from regraph_kg.models.graph import EmbeddingProgress, Relabelled, RelabelLevel
+from regraph_kg.models.graph import Relabelled, RelabelLevel
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.transform import StoredTransform, texts
@@ -36,6 +36,7 @@ from regraph_kg.wiring.stores import open_store
 if TYPE_CHECKING:  # only wiring knows a store
     from regraph_kg.backends.store import GraphStore
 
+_LONE = re.compile(r"(\)|else) \{ ([^{};]*;) \}")
 REJECTED = ".rejected.jsonl"
 
 
@@ -175,7 +176,7 @@ def read_names(settings: Settings, source: IngestSource) -> Story[list[NameVerdi
 
 
 def grow(settings: Settings, lines: BinaryIO, level: RelabelLevel, title: str) -> Story[Ingested]:
-    """Merge `lines` that are valid, such as learned ones, and embed them."""
+    """Merge `lines` that are valid, such as learned ones."""
     ingested = Ingested()
     size = lines.seek(0, os.SEEK_END)
     lines.seek(0)
@@ -187,26 +188,7 @@ def grow(settings: Settings, lines: BinaryIO, level: RelabelLevel, title: str) -
             ingested.count(portion.merged(store))
             yield WorkDone(title, lines.tell(), size, title)
         store.mark_facts()
-    yield from embed_new(settings)
     return ingested
-
-
-def embed_new(settings: Settings) -> Story[None]:
-    """Embed what has no embedding; a failure is a line: the main work is done."""
-    try:
-        with closing(open_store(settings)) as store:
-            embedder = embedder_of(store.embedding_space())
-            yield from embedding(store.embed(embedder.space, embedder.embed))
-    except RegraphError as error:
-        message = f"warning: some examples have no embedding: {error}"
-        yield WorkDone("embedding", line=f"{message}; later: regraph graph embed")
-
-
-def embedding(steps: Iterable[EmbeddingProgress]) -> Story[None]:
-    """Run the steps of embedding, with their progress."""
-    for step in steps:
-        message = f"{step.step}: {step.done} of {step.total} examples"
-        yield WorkDone("embedding", step.done, step.total, message)
 
 
 def fact_reader(transforms: Sequence[StoredTransform]) -> pipeline.FactReader:
@@ -215,10 +197,15 @@ def fact_reader(transforms: Sequence[StoredTransform]) -> pipeline.FactReader:
 
     def made_by(technique: str, before: str, after: str) -> tuple[str, ...]:
         made = results(before, known.get(technique, ()))
-        same = (one.transform for one in made if normalized(one.code) == normalized(after))
+        same = (one.transform for one in made if _form(one.code) == _form(after))
         return tuple(sorted(set(same)))
 
     return made_by
+
+
+def _form(code: str) -> str:
+    """A code but for layout, comments, and braces around one statement."""
+    return _LONE.sub(r"\1 \2", normalized(code))
 
 
 def code_reader(level: RelabelLevel) -> CodeReader | None:

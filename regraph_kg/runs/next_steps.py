@@ -1,10 +1,9 @@
 """The graph's next steps on a code: fitting techniques by their promise, with examples.
 
-    found = next_steps(store, Question(code, after="openmp/start", target="openmp"), vector)
+    found = next_steps(store, Question(code, after="openmp/start", target="openmp"))
 
 The offers of a search (search/successors.py), ranked by what the graph foretells of them
 (search/beliefs.py), which counts by half for what only may fit; techniques in the code come last.
-Not here: the code's place among embeddings (llm/ngrams.py).
 """
 
 import math
@@ -13,7 +12,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from regraph_kg.cpp.kinds import kind_of
-from regraph_kg.models.graph import Vector, mean_effect
+from regraph_kg.models.graph import Likeness, mean_effect
 from regraph_kg.models.next_steps import NextSteps, SuggestedStep, UnfitStep
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
@@ -43,8 +42,8 @@ class Question:
     examples: int = 1  # most examples of each technique
 
 
-def next_steps(store: "GraphStore", question: Question, vector: Vector | None) -> NextSteps:
-    """Steps to try next; `vector` is the code's embedding, if the graph has embeddings."""
+def next_steps(store: "GraphStore", question: Question) -> NextSteps:
+    """Steps to try next, each with the examples whose code was most like this one."""
     asked = {"device": question.device, "kind": kind_of(question.code)}
     neighbours = cache(partial(store.neighbourhood, **asked, limit=MOST_SUCCESSORS))
     pooled = cache(partial(store.pooled, question.target, **asked))
@@ -56,7 +55,7 @@ def next_steps(store: "GraphStore", question: Question, vector: Vector | None) -
     told = Foretelling(pooled(), neighbours(question.after).successors)
 
     device, most = question.device or None, question.examples
-    examples = partial(store.examples, device=device, limit=most, near=vector)
+    examples = partial(store.examples, device=device, limit=most, near=Likeness(question.code))
 
     def in_code(offer: Offer) -> bool:
         return shows(offer.successor.technique, question.code)

@@ -1,12 +1,11 @@
-"""What is embedded of an example, and what the built-in embedder finds by it."""
+"""What is found by the words of a step."""
 
 import json
 from typing import Any
 
 import numpy as np
 
-from regraph_kg.backends.vectors import text_of
-from regraph_kg.llm.ngrams import HashEmbedder
+from regraph_kg.llm.ngrams import vectors_of
 from tests.corpus.corpus import CORPUS, PROBLEMS
 
 README = "stage tiles in shared memory"  # what README asks `regraph examples --near` for
@@ -26,15 +25,10 @@ def steps() -> list[dict[str, Any]]:
 
 
 def test_the_steps_that_stage_tiles_in_shared_memory_are_found_first() -> None:
-    embedder, examples = HashEmbedder(), steps()
-    vectors = [np.frombuffer(one, "<f4") for one in embedder.embed(list(map(text_of, examples)))]
-    asked = np.frombuffer(embedder.embed([README])[0], "<f4")
-    order = np.argsort(-(np.stack(vectors) @ asked), kind="stable")
+    examples = steps()
+    told = [" ".join((one["name"], one["label"], one["reasoning"])) for one in examples]
+    vectors = vectors_of([README, *told])
+    order = np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")
     first = [examples[number]["technique"] for number in order[:4]]
     assert set(first[:2]) == {"cuda/shared-memory-tiling"}
     assert "cuda/halo-tiling" in first
-
-
-def test_what_a_step_does_not_say_is_left_out_of_its_text() -> None:
-    row = {"name": "Tiling", "definition": "", "label": "tile", "reasoning": "why", "detail": None}
-    assert text_of(row) == "Tiling\ntile\nwhy"

@@ -5,11 +5,10 @@ from dataclasses import replace
 import pytest
 
 from regraph_kg.backends.store import GraphStore
-from regraph_kg.models.graph import EFFECT_SCALE, MergePlan, Tries
+from regraph_kg.models.graph import EFFECT_SCALE, Likeness, MergePlan, Tries
 from regraph_kg.models.trajectory import Source
 from regraph_kg.settings import Settings
 from tests.contract.plans import A100, H200, failure, measured, plan
-from tests.contract.vectors import TINY, Table, embed, reasoned
 from tests.recount import wrong_counts
 from tests.stores import cypher
 
@@ -75,19 +74,13 @@ def test_the_cap_holds_over_other_devices_and_beside_an_excluded_problem(
 
 
 def test_similarity_comes_before_where_an_example_is_from(store: GraphStore) -> None:
-    table = Table(TINY, {"north": (1, 0, 0, 0), "east": (0, 1, 0, 0)})
-    source = Source(model="small@1", learned=True)
-    given, done = reasoned("a", ["east"], measurements=[measured()]), [measured()]
-    store.merge([given, reasoned("a", ["north"], source=source, measurements=done)])
-    store.merge([reasoned("a", ["east"], code="2", source=source, measurements=done)])
-    embed(store, table)
-    near = table.vector("north")
-    found = store.examples("cuda/start", "cuda/a", near=near)
-    assert [(one.reasoning, one.learner) for one in found] == [
-        ("north", "small@1"),
-        ("east", None),
-        ("east", "small@1"),
-    ]
+    done = [measured()]
+    given = plan("a", code="east east", measurements=done)
+    store.merge([given, learned(code="north north", measurements=done)])
+    store.merge([learned(code="east east", problem="other", measurements=done)])
+    for near, models in (("north", ["small@1", "m", "small@1"]), ("east", ["m", "small@1"])):
+        found = store.examples("cuda/start", "cuda/a", near=Likeness(near), limit=len(models))
+        assert [one.model for one in found] == models
 
 
 def by_transform(path: str = "a", *, failed: bool = False, **fields: object) -> MergePlan:

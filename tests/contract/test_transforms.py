@@ -1,11 +1,19 @@
 """Contract: transforms in the graph, and the examples that they reproduced."""
 
+import json
+from dataclasses import replace
+
+import pytest
+from pydantic import ValidationError
+
 from regraph_kg.backends.store import GraphStore
+from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import EFFECT_SCALE, Tries
+from regraph_kg.models.trajectory import Source
 from regraph_kg.models.transform import Replay, StoredTransform
 from regraph_kg.settings import Settings
-from tests.contract.plans import plan, technique
+from tests.contract.plans import measured, plan, technique
 from tests.stores import cypher
 
 
@@ -56,3 +64,72 @@ def test_replays_of_accepted_transforms_tell_of_their_technique(store: GraphStor
     assert without.ruled == Tries()
     store.add_transforms([given(replay("t/1", 4.0)).model_copy(update={"accepted": False})])
     assert store.pooled("cuda", device="cpu")[0].ruled == Tries()
+
+
+def test_what_a_file_brings_is_a_draft_with_claims_and_comes_once(store: GraphStore) -> None:
+    store.merge([plan("a")])
+    own = given(replay("t/1", 3.0))
+    line = json.loads(own.line())
+    assert line["transform"] == 1
+    for _ in range(2):
+        assert store.bring_transforms([StoredTransform.of_file(line)]) == {}
+        (found,) = store.transforms()
+        assert (found.accepted, found.reason) == (False, "not replayed here")
+        assert [one.claimed for one in found.replays] == [True]
+        assert store.pooled("cuda", device="cpu")[0].ruled == Tries()
+    assert StoredTransform.of_file(json.loads(found.line())) == found
+
+
+def test_a_file_changes_no_transform_that_is_here(store: GraphStore) -> None:
+    store.merge([plan("a")])
+    store.add_transforms([given()])
+    draft = StoredTransform.of_file(json.loads(given(text="other").line()))
+    lost = draft.model_copy(update={"technique": "cuda/unknown"})
+    refused = store.bring_transforms([draft, lost])
+    assert "another text" in refused["cuda/a/one"]
+    assert "no such technique" in refused["cuda/unknown/one"]
+    assert store.transforms() == (given(),)
+
+
+def test_a_file_makes_no_transform_one_that_ships() -> None:
+    shipped = given().model_copy(update={"source": Source(run="starter")})
+    assert shipped.gated().accepted
+    assert not StoredTransform.of_file(json.loads(shipped.line())).gated().accepted
+
+
+@pytest.mark.parametrize("fields", [{"transform": 2}, {"name": "../x"}, {"odd": 1}, {"text": None}])
+def test_a_line_that_is_no_transform_is_refused(fields: dict[str, object]) -> None:
+    with pytest.raises((ValidationError, BadInput)):
+        StoredTransform.of_file(json.loads(given().line()) | fields)
+
+
+def test_a_step_is_a_story_again_where_its_transform_turns_out_wrong(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    merged = plan("ab")
+    store.add_techniques([technique("a"), technique("b")])
+    store.add_transforms([given()])
+    made = replace(merged, facts=(("cuda/a/one",), ()))
+    counts = store.merge([made])
+    assert (counts.facts, counts.stories) == (1, {"cuda/b": 1})
+    store.mark_facts()
+    report = {one.technique: one for one in store.report().techniques}
+    assert (report["cuda/a"].facts.number, report["cuda/b"].stories.number) == (1, 1)
+    assert store.merge([made]).facts == 0
+    store.add_transforms([given().model_copy(update={"accepted": False})])
+    assert [one.facts.number for one in store.report().techniques] == [0, 0]
+    ask = "MATCH ()-[r:TRANSITION]->() WHERE r.applied_by IS NOT NULL RETURN r.id AS id"
+    assert cypher(store_settings, ask) == []
+
+
+def test_the_report_ranks_techniques_by_what_their_stories_gained(store: GraphStore) -> None:
+    store.merge([plan("b", code="1", measurements=[measured(effect=8.0)])])
+    store.merge([plan("a", code=f"{n}", measurements=[measured(effect=1.5)]) for n in range(3)])
+    first, second = store.report().techniques
+    assert first.technique == "cuda/b"
+    assert first.stories.gain == pytest.approx(8.0)
+    assert second.stories.number == 3
+    store.add_transforms([given().gated()])
+    said = str(store.report())
+    assert "0 of 4 examples" in said
+    assert "draft  cuda/a/one: right on 0 problems in replays; 3 are needed" in said

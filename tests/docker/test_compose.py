@@ -96,7 +96,7 @@ def test_neo4j_becomes_healthy_takes_the_starter_graph_and_answers(
         "REGRAPH_DATA_DIR": str(tmp_path),
     }
     regraph(environment, "ingest", "--starter")
-    regraph(environment, "graph", "stats")
+    regraph(environment, "graph", "report")
     settings = Settings(
         store=environment["REGRAPH_STORE"], store_password=environment["REGRAPH_STORE_PASSWORD"]
     )

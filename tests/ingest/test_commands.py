@@ -89,14 +89,14 @@ def test_an_unreadable_file_is_bad_input_before_anything_is_added(desk: Desk, na
     assert done.code == 2
     assert done.err.startswith(f"regraph: {name}: ")
     assert len(done.err.splitlines()) == 1
-    assert desk.run("graph", "stats", "--json").json()["trajectories"] == 0
+    assert desk.run("graph", "report", "--json").json()["totals"]["trajectories"] == 0
 
 
 def test_a_list_of_rejected_lines_that_cannot_be_written_loses_no_good_line(desk: Desk) -> None:
     file = desk.write("file.jsonl", row(1), "{broken")
     Path(f"{file}.rejected.jsonl").mkdir()
     assert desk.run("ingest", file).code == 3
-    assert desk.run("graph", "stats", "--json").json()["trajectories"] == 1
+    assert desk.run("graph", "report", "--json").json()["totals"]["trajectories"] == 1
 
 
 def test_a_store_that_is_down_ends_with_3(desk: Desk) -> None:
@@ -221,7 +221,7 @@ def test_a_dry_run_prints_every_name_once_and_changes_nothing(desk: Desk) -> Non
     assert len(rows) == 1 + 3 + 1
     assert rows[-1] == ["new", "techniques:", "1"]
     assert desk.run("techniques", "show", "--json").json() == []
-    assert desk.run("graph", "stats", "--json").json()["trajectories"] == 0
+    assert desk.run("graph", "report", "--json").json()["totals"]["trajectories"] == 0
     assert sorted(path.name for path in desk.folder.iterdir()) == ["corpus", "names.jsonl"]
 
 
@@ -253,3 +253,86 @@ def test_a_model_that_answers_by_file_decides_before_anything_is_added(desk: Des
     (desk.folder / "asked" / "answers.jsonl").unlink()
     more = desk.write("more.jsonl", row(3, "Odd trick"))
     assert desk.run("ingest", more, *words[2:]).code == 0, "the verdict is remembered"
+
+
+TWICE = """
+technique = "cuda/memory-coalescing"
+name = "by-three"
+says = "Three in place of two."
+match = "$x *= 2;"
+becomes = "$x *= 3;"
+"""
+DOUBLED = "void f(float* x, int n) { for (int i = 0; i < n; ++i) x[i] *= 2; }"
+
+
+def brought(**fields: object) -> dict[str, object]:
+    replays = [{"example": "t/1", "problem": "p", "device": "GPU", "evaluator": "6",
+                "outcome": "passed", "gain": 2.0}]  # fmt: skip
+    usual = {"transform": 1, "technique": "cuda/memory-coalescing", "name": "by-three"}
+    return usual | {"text": TWICE, "replays": replays} | fields
+
+
+def transforms(desk: Desk) -> list[list[object]]:
+    ask = "MATCH (x:Transform) RETURN x.id, x.accepted, x.reason"
+    rows: list[list[object]] = desk.run("graph", "query", ask, "--json").json()["rows"]
+    return rows
+
+
+def test_transforms_travel_in_an_export_and_come_as_drafts(desk: Desk) -> None:
+    file = desk.write("file.jsonl", row(), brought())
+    for _ in range(2):
+        done = desk.run("ingest", file)
+        assert done.code == 0, done
+        assert "1 transforms in the files" in done.out
+        id = "cuda/memory-coalescing/by-three"
+        assert transforms(desk) == [[id, False, "not replayed here"]]
+    lines = [json.loads(line) for line in desk.run("graph", "export").out.splitlines()]
+    assert [("transform" in line, "steps" in line) for line in lines] == [
+        (False, True),
+        (True, False),
+    ]
+    assert lines[1]["replays"][0]["claimed"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"name": "other"}, "its text is of cuda/memory-coalescing/by-three"),
+        ({"text": "match = 1"}, "match.str"),
+        ({"transform": 7}, "unknown version"),
+        ({"technique": "cuda/nobody", "text": TWICE.replace("memory-coalescing", "nobody")},
+         "no such technique"),
+        ({"accepted": True, "more": 1}, "more"),
+    ],
+)  # fmt: skip
+def test_a_bad_transform_is_a_rejected_line(desk: Desk, fields: dict[str, Any], why: str) -> None:
+    done = desk.run("ingest", desk.write("file.jsonl", row(), brought(**fields)))
+    assert done.code == 0, done
+    assert why in (desk.folder / "file.jsonl.rejected.jsonl").read_text()
+    assert transforms(desk) == []
+
+
+def test_an_ingest_tells_which_new_steps_a_transform_makes(desk: Desk) -> None:
+    folder = desk.folder / "corpus" / "transforms"
+    folder.mkdir()
+    (folder / "memory-coalescing.by-three.toml").write_text(TWICE)
+    steps = [
+        {"label": "Memory coalescing", "code": DOUBLED.replace("*= 2", " *=  3")},
+        {"label": "Shared memory tiling", "code": "int a;"},
+        {"label": "Memory coalescing", "code": "int b;"},
+    ]
+    file = desk.write("file.jsonl", row(serial=DOUBLED, steps=steps))
+    said = desk.run("ingest", file).out
+    assert "1 of 3 new steps are facts" in said
+    assert "2 are stories" in said
+    assert "regraph lift cuda/" in said
+    assert "facts" not in desk.run("ingest", file).out  # nothing is new
+    report = desk.run("graph", "report").out
+    assert "1 of 3 examples: a transform makes them" in report
+    assert "shipped, right on 0 problems" in report
+    found = desk.run("graph", "report", "--json").json()
+    assert found["totals"]["trajectories"] == 1
+    assert {one["technique"] for one in found["techniques"]} == {
+        "cuda/memory-coalescing",
+        "cuda/shared-memory-tiling",
+    }

@@ -62,7 +62,7 @@ def test_what_strangers_wrote_steers_no_terminal_wherever_it_is_printed(desk: De
         ("techniques", "show"),
         ("techniques", "show", "tiling"),
         ("techniques", "audit"),
-        ("graph", "stats"),
+        ("graph", "report"),
     ):
         done = desk.run(*words)
         said = (done.out + done.err).replace("\n", "")

@@ -129,12 +129,11 @@ def test_a_run_teaches_its_paths_once_however_often_it_is_taught(desk: Desk) -> 
     assert wrong_counts(desk.store) == []
 
 
-def test_what_was_learned_is_marked_embedded_and_hidden_from_its_own_problem(desk: Desk) -> None:
+def test_what_was_learned_is_marked_and_hidden_from_its_own_problem(desk: Desk) -> None:
     desk.run(desk.search())
     examples = desk.store.examples("openmp/start", "openmp/a")
     assert {example.learner for example in examples} == {"small@1"}
     assert {example.problem for example in examples} == {"toy"}
-    assert desk.store.embedding_space() is not None
     own = desk.store.neighbourhood("openmp/start", device="toy device", exclude_problem="toy")
     assert own.successors == ()
 

@@ -97,7 +97,7 @@ def own_file(folder: Path, text: str) -> None:
 def test_a_folder_that_names_a_store_gets_no_password(folder: Path) -> None:
     with listening() as thief:
         (folder / FILE).write_text(f'store = "bolt://127.0.0.1:{thief.port}"\n')
-        done = said(folder, "graph", "stats")
+        done = said(folder, "graph", "report")
         assert (done.returncode, thief.callers) == (2, 0)
     assert done.stderr.count("\n") == 1
     assert f"{FILE} of this folder names store" in done.stderr

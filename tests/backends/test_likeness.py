@@ -1,4 +1,4 @@
-"""Embeddings as they are typed: ingest, examples --near, graph embed."""
+"""Likeness as it is typed: examples --near, --code."""
 
 import json
 from collections.abc import Mapping
@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from regraph_kg.settings import Settings
 from tests.in_process import typed
-from tests.stores import cypher
 
 pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
 
@@ -81,18 +79,3 @@ def test_what_is_ingested_can_be_found_by_what_it_is_about(grown: Command, tmp_p
 )
 def test_bad_options_are_one_line(words: list[str], regraph: Command) -> None:
     assert regraph("examples", *words, code=2).count("\n") == 1
-
-
-def test_vectors_of_another_space_are_refused_until_they_are_made_anew(
-    grown: Command, store_settings: Settings
-) -> None:
-    cypher(store_settings, "MATCH (m:Meta) SET m.embedding_model = 'hash-ngrams-1'")
-    assert "regraph graph embed" in grown("examples", "--near", TILES, code=2)
-    grown("graph", "embed")
-    assert _sizes(store_settings) == {384}
-    assert grown.examples("--near", TILES, "-k", "1")
-
-
-def _sizes(settings: Settings) -> set[object]:
-    rows = cypher(settings, "MATCH ()-[r:TRANSITION]->() RETURN size(r.embedding) AS n")
-    return {row["n"] for row in rows}

@@ -1,6 +1,0 @@
-// Pairs that have examples without a vector that they may have.
-// Parameters: none. Columns: source, target, examples.
-MATCH (s:Technique)-[r:TRANSITION]->(d:Technique)
-WHERE r.embedding IS NULL
-RETURN s.id AS source, d.id AS target, count(*) AS examples
-ORDER BY source, target
