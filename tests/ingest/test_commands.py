@@ -255,8 +255,7 @@ def test_a_model_that_answers_by_file_decides_before_anything_is_added(desk: Des
     assert desk.run("ingest", more, *words[2:]).code == 0, "the verdict is remembered"
 
 
-TWICE = """
-technique = "cuda/memory-coalescing"
+TWICE = """technique = "cuda/memory-coalescing"
 name = "by-three"
 says = "Three in place of two."
 match = "$x *= 2;"
