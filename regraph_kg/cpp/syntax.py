@@ -204,6 +204,12 @@ def operator(node: Node) -> str:
     return text(node.child_by_field_name("operator"))
 
 
+def target(node: Node) -> Node | None:
+    """What an assignment or an update sets; None for another node."""
+    field = {"assignment_expression": "left", "update_expression": "argument"}.get(node.type)
+    return node.child_by_field_name(field) if field else None
+
+
 def short(node: Node | None, most: int = 60) -> str:
     """The node's text in one line, cut after `most` characters."""
     return " ".join(text(node)[: 4 * most].split())[:most]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from regraph_kg.cpp.functions import CodeFile
-from regraph_kg.cpp.syntax import text, walk
+from regraph_kg.cpp.syntax import target, text, walk
 from regraph_kg.port.names import BY_VALUE, NUMBERS, is_number
 
 _PARTS = {"subscript_expression", "field_expression", "parenthesized_expression"}
@@ -18,7 +18,6 @@ _SEVERAL = {
     *("argument_list", "initializer_list", "conditional_expression", "comma_expression"),
     "parenthesized_expression",
 }
-_SIDES = {"assignment_expression": "left", "update_expression": "argument"}
 _PLACES = {"identifier", "subscript_expression", "field_expression"}
 
 
@@ -45,8 +44,8 @@ class Changes:
     def changed_by(self, node: Node) -> Iterator[Node]:
         """Variables that a node may change; an expression where the variable is unclear."""
         for inner in walk(node):
-            target = inner.child_by_field_name(_SIDES.get(inner.type, "none"))
-            yield from map(_base, (*([target] if target else []), *self._arguments(inner)))
+            set_ = filter(None, [target(inner)])
+            yield from map(_base, (*set_, *self._arguments(inner)))
 
     def names(self, node: Node) -> set[str]:
         """The texts of what a node may change."""

@@ -141,10 +141,8 @@ def _declaration(
 
 def _computed(source: CodeFile, node: Node, edits: Edits, tables: list[str]) -> None:
     """Make a constant that is computed before main one that a kernel computes."""
-    kind, (declarator, *others) = (
-        node.child_by_field_name("type"),
-        node.children_by_field_name("declarator"),
-    )
+    kind = node.child_by_field_name("type")
+    declarator, *others = node.children_by_field_name("declarator")
     value, name = declarator.child_by_field_name("value"), "".join(declared(node))
     if kind is None or value is None or others or not name.isidentifier():
         raise UnportableError(f"{source.text(node)[:50]}: a constant that is computed before main")

@@ -262,11 +262,8 @@ class Kernels:
             head += f"if ({levels[0].variable} < {levels[0].end}) "
         if nest.before:
             plain = re.fullmatch(r"\{\n(.*?)\n?\}", body, re.DOTALL)
-            text = (
-                plain[1]
-                if plain and not _declared_names(body) & nest.names
-                else indent(body, "    ")
-            )
+            flat = plain and not _declared_names(body) & nest.names
+            text = plain[1] if plain and flat else indent(body, "    ")
             body = f"{{\n{indent(nest.before, '    ')}\n{text}\n}}"
         number = f"{at} - {_operand(levels[0].first)}" if len(levels) == 1 else at
         number = levels[0].variable if number.endswith(" - 0") else number

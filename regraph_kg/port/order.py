@@ -14,7 +14,7 @@ from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import CodeFile, Function
-from regraph_kg.cpp.syntax import statements, walk
+from regraph_kg.cpp.syntax import statements, target, text, walk
 from regraph_kg.port.changes import Changes
 from regraph_kg.port.chosen import chosen
 from regraph_kg.port.host import flat, is_return, words_of
@@ -171,10 +171,8 @@ class Order:
             if head is None or around is None or head.group(3, 4) != around.group(3, 4):
                 continue
             start, rest, at = f"for ({head[1]} {head[2]} = ", text[head.end() - 1 :], around[2]
-            mark, ends = (
-                self.kernels.mark(),
-                ((head[3], at), (at, f"{at} + 1"), (f"{at} + 1", head[4])),
-            )
+            mark = self.kernels.mark()
+            ends = (head[3], at), (at, f"{at} + 1"), (f"{at} + 1", head[4])
             before, one, behind = (
                 f"{start}{first}; {head[2]} < {end}; {head[5]}) {rest}" for first, end in ends
             )
@@ -262,9 +260,8 @@ class Order:
                 return None
         if body is None:
             return None
-        opening = " ".join(
-            self._source.original[node.start_byte : body.start_byte].decode().split()
-        )
+        begin = self._source.original[node.start_byte : body.start_byte].decode()
+        opening = " ".join(begin.split())
         if node.type == "for_statement" and self._is_fixed(node, body):
             scope.around += f"{opening} {{\n"
         inside = self._indented(body, scope)
@@ -315,11 +312,8 @@ class Order:
         if node.type != "declaration" or kind is None or not declarators:
             return None
         element, lines = self._source.text(kind), list[str]()
-        fixed = any(
-            self._source.text(child) in ("const", "constexpr")
-            for child in node.children
-            if child.type == "type_qualifier"
-        )
+        qualified = {self._source.text(it) for it in node.children if it.type == "type_qualifier"}
+        fixed = bool(qualified & {"const", "constexpr"})
         for declarator in declarators:
             value = declarator.child_by_field_name("value")
             inner = declarator.child_by_field_name("declarator") if value else declarator
@@ -359,15 +353,12 @@ class Order:
         empty = value is None or re.fullmatch(r"\{ *0?\.?0?f? *\}", self._source.text(value))
         if name.type != "identifier" or size is None or not empty or self.depth:
             raise CannotSplitError(f"{self._source.text(declarator)}: an array made on the way")
-        if not self._is_host(size, scope):
-            raise CannotSplitError(
-                f"{self._source.text(declarator)}: nobody knows its length before"
-            )
         array, length = self._source.text(name), self._source.text(size)
+        if not self._is_host(size, scope):
+            raise CannotSplitError(f"{array}[{length}]: nobody knows its length before")
         length = length if re.fullmatch(r"\w+", length) else f"({length})"
-        scope.arrays[array] = Array(
-            element, f"{element}* {array}", may_change=True, roots=frozenset({array})
-        )
+        own = frozenset({array})
+        scope.arrays[array] = Array(element, f"{element}* {array}", may_change=True, roots=own)
         swapped = any(array in pair for pair in scope.swapped)  # it may end as another's name
         memory = self.kernels.new(f"{array}_memory") if swapped else array
         self.buffers.append(memory)
@@ -384,22 +375,16 @@ class Order:
         if value is None:  # of a swap by hand
             return []
         text = self._source.text(value)
-        roots = frozenset[str]().union(
-            *(a.roots for n, a in scope.arrays.items() if n in re.findall(r"\w+", text))
-        )
-        plain = not re.search(r"\w\s*\[|&", text)
-        if not roots or not plain:
-            raise CannotSplitError(
-                f"{self._source.text(declarator)}: a pointer to nobody knows what"
-            )
+        named = scope.arrays.keys() & re.findall(r"\w+", text)
+        roots = frozenset[str]().union(*(scope.arrays[it].roots for it in named))
+        if not roots or re.search(r"\w\s*\[|&", text):
+            raise CannotSplitError(f"{name}: a pointer to nobody knows what")
         moves = self._moves(self.function.body, name, swaps=False)
         if moves or (name in self.changed and len(roots) != 1):
             raise CannotSplitError(f"{name}: a pointer that is set again")
-        const = "const " if fixed else ""
-        scope.arrays[name] = Array(
-            element, f"{const}{element}* {name}", may_change=not fixed, roots=roots
-        )
-        return [f"{const}{element}* {name} = {text};"]
+        told = f"{'const ' if fixed else ''}{element}* {name}"
+        scope.arrays[name] = Array(element, told, may_change=not fixed, roots=roots)
+        return [f"{told} = {text};"]
 
     def _place_of(self, value: Node | None, scope: Scope) -> Array | None:
         """The array in which a value is a place; None for a number, such as `p - q`."""
@@ -410,10 +395,8 @@ class Order:
     def _moves(self, node: Node, name: str, *, swaps: bool = True) -> bool:
         """Whether a statement sets a pointer, or only does so otherwise than by swaps."""
         for inner in walk(node):
-            if inner.type in ("assignment_expression", "update_expression"):
-                target = inner.child_by_field_name("left") or inner.named_children[0]
-                if self._source.text(target) == name:
-                    return True
+            if text(target(inner)) == name:
+                return True
             match = _SWAP.fullmatch(flat(self._source, inner)) if swaps else None
             if match and name in match.groups():
                 return True

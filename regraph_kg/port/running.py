@@ -15,7 +15,7 @@ from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import CodeFile
-from regraph_kg.cpp.syntax import LOOPS, around, operator, statements, walk
+from regraph_kg.cpp.syntax import LOOPS, around, operator, statements, target, text, walk
 from regraph_kg.port.changes import Changes
 from regraph_kg.port.host import declared, words_of
 from regraph_kg.port.kernels import Array, Kernels, Scope, replace_scalars
@@ -27,7 +27,6 @@ _BY |= {"&": "all_bits", "^": "odd_bits"}
 _NEUTRAL = {"+": "0", "^": "0", "*": "1"}  # for the others: what the number was at first
 _SHORT = 1024  # steps that one thread does as fast
 _STORED = "continue /**/;"  # where a step ends early, until it is known what it stores
-_SIDES = {"assignment_expression": "left", "update_expression": "argument"}
 _PARTS = LOOPS | {"if_statement", "declaration", "expression_statement"}
 
 
@@ -156,9 +155,8 @@ def _may_be_left_out(update: Node, statement: Node) -> bool:
 def _updates_of(source: CodeFile, node: Node, name: str) -> list[Node]:
     found = list[Node]()
     for inner in walk(node):
-        target = inner.child_by_field_name(_SIDES.get(inner.type, "none"))
         outer = not found or inner.start_byte >= found[-1].end_byte
-        found += [inner] if target and source.text(target) == name and outer else []
+        found += [inner] if text(target(inner)) == name and outer else []
     return found
 
 
@@ -169,12 +167,7 @@ def _carried(kernels: Kernels, source: CodeFile, loop: Node, scope: Scope) -> li
         change = node.named_children[0] if node.type == "expression_statement" else node
         element = change.child_by_field_name("left")
         array = source.text(element.children[0]) if element and element.children else ""
-        sets = [
-            it
-            for it in walk(loop)
-            for side in [it.child_by_field_name(_SIDES.get(it.type, "none"))]
-            if side and re.match(rf"{re.escape(array)}\b", source.text(side))
-        ]
+        sets = [it for it in walk(loop) if re.match(rf"{re.escape(array)}\b", text(target(it)))]
         if not (body and element) or array not in scope.arrays or sets != [change]:
             continue
         index, sign = source.text(element.children[1])[1:-1], source.text(change.children[1])

@@ -15,7 +15,7 @@ from tree_sitter import Node
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.facts import Facts
 from regraph_kg.cpp.loop_facts import LoopFacts
-from regraph_kg.cpp.syntax import LOOPS, around, operator, statements, text, walk
+from regraph_kg.cpp.syntax import LOOPS, around, operator, statements, target, text, walk
 from regraph_kg.port.names import is_number
 
 _VECTOR = re.compile(r"(?:std::)?vector<([\w: ]+)> (\w+)\(([^,;]+?)(?:, [^,;()]+)?\);")
@@ -62,11 +62,6 @@ def is_known(length: str, inside: list[Node]) -> bool:
     """Whether a length stays the same in a function."""
     words = set(re.findall(r"[A-Za-z_]\w*", length))
     return not any(text(target(node)) in words for node in inside)
-
-
-def target(node: Node) -> Node | None:
-    field = {"assignment_expression": "left", "update_expression": "argument"}.get(node.type)
-    return node.child_by_field_name(field) if field else None
 
 
 def _indexed(use: Node) -> Node | None:
@@ -123,9 +118,8 @@ class _Elements:
         """Read a loop that sets one element after another, or reads those that are set."""
         end = fact.end + " + 1" * (fact.compare == "<=")
         counts = fact.step == "1" and fact.compare in ("<", "<=", "!=") and not fact.exits
-        fixed = is_known(
-            f"{end} {fact.variable}", [*walk(node.child_by_field_name("body") or node)]
-        )
+        body = node.child_by_field_name("body") or node
+        fixed = is_known(f"{end} {fact.variable}", [*walk(body)])
         if not counts or not fixed or not fact.start or fact.continues:
             return False
         inner = statements(node.child_by_field_name("body"))
