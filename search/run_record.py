@@ -37,7 +37,7 @@ from regraph_kg.search.final_answer import (
 from regraph_kg.search.ledger import Ledger
 from regraph_kg.search.methods import read_settings
 
-SCHEMA = 8  # `RunHeader.schema_version`
+SCHEMA: int = RunHeader.model_fields["schema_version"].default
 # What a header holds of a choice as it is.
 OF_CHOICE = ("settings", "prompting", "limits", "parallel", "final", "seed", "graph")
 VALUES: dict[str, TypeAdapter[Any]] = {
