@@ -242,14 +242,13 @@ class Verdicts:
         # timed in turn with the code before it, a step's gain is surer than two serial ratios
         if rivalry and before and rivalry.interval.is_narrow and report.is_possible:
             return before * (rivalry.ratio if report.passed else rivalry.interval.low)
-        factor, best, timing = report.sure_speedup, self._best_seconds, report.timing
-        if factor is None or report.grade != "glance" or timing is None:
-            return factor
+        seen, best, timing = report.speedup, self._best_seconds, report.timing
+        if report.grade != "glance" or timing is None or not (seen and report.is_possible):
+            return report.sure_speedup
         # few calls tell little: the lower end would make a loss of each small gain
-        factor = report.speedup or factor
         fastest = self.speedup(self._fastest) if self._fastest else None
         # seen to be slower than the fastest, whatever its ratio to the serial code says
-        return min(factor, fastest) if fastest and best and timing.median > best else factor
+        return min(seen, fastest) if fastest and best and timing.median > best else seen
 
 
 def _fallen(request: Request, screened: SampleVerdict, cost: Cost) -> StepRecord:

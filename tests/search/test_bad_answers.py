@@ -44,7 +44,7 @@ def test_a_model_that_never_answers_in_form_is_not_asked_for_the_rest(grown: Lab
     answering(grown, lambda _: "I would use OpenMP.")
     ended = grown.optimize("--set", "limit.unreadable=3")
     assert ended.code == 1
-    assert "3 of 5, in " in ended.out
+    assert "3 of 5, 3 calls of the model, in " in ended.out
     assert "no code was found in one answer after another: try another --model" in ended.out
 
 
@@ -119,5 +119,5 @@ def test_a_graph_whose_techniques_lead_nowhere_ends_the_search_early(lab: Lab) -
     answering(lab, lambda _: fenced(FAST))
     ended = lab.optimize("--set", "samples=1", "--set", "free=no")
     assert ended.code == 0
-    assert "1 of 5, in 1 iteration\n" in ended.out
+    assert "1 of 5, 1 call of the model, in 1 iteration\n" in ended.out
     assert "stopped     nothing is left to try" in ended.out

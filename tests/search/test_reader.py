@@ -57,7 +57,7 @@ def test_device_and_excluded_problem_go_into_every_question() -> None:
     reader = GraphReader(Opened(store), "cpu", "matmul")
     reader.neighbours("openmp/start")
     reader.pooled("openmp")
-    given = {"device": "cpu", "exclude_problem": "matmul"}
+    given = {"device": "cpu", "exclude_problem": "matmul", "model": ""}
     assert store.asked == [
         ("openmp/start", given | {"kind": ""}),
         ("openmp", given | {"kind": ""}),

@@ -87,6 +87,11 @@ def test_a_glance_counts_with_its_median() -> None:
     assert (verdict.speedup, [one.grade for one in asked]) == (1.2, ["glance"])
 
 
+def test_what_two_glances_know_badly_may_be_built_upon() -> None:
+    verdict, asked = _glanced(code(1.0), [(1.2, 0.3), (1.1, 0.2)])
+    assert (verdict.speedup, len(asked)) == (1.1, 2)
+
+
 def test_a_glance_that_tells_no_time_is_repeated() -> None:
     verdict, asked = _glanced(code(1.0), [(1.2, 0.3), (1.1, 1.0)])
     assert (verdict.speedup, [one.grade for one in asked]) == (1.1, ["glance", "glance"])
