@@ -42,13 +42,10 @@ class Show:
         best = f"{counted(self.calls, 'call')}, {times(record.best_speedup)}"
         last = report.step_line(record.steps[-1])
         self.bar.update(self.task, completed=record.spent, best=best, description=last)
-        for step in record.steps:
-            if step.outcome is None:
-                continue
-            is_best = (step.speedup or 0.0) > self.best
+        for step in (step for step in record.steps if step.outcome is not None):
+            mark = "*" if (step.speedup or 0.0) > self.best else " "
             self.best = max(self.best, step.speedup or 0.0)
-            spent = f"{record.spent}/{self.budget}"
-            self.say(f"{spent:>8} {'*' if is_best else ' '} {report.step_line(step)}")
+            self.say(f"{record.spent:>4}/{self.budget:<4}{mark} {report.step_line(step)}")
 
     def say(self, line: str) -> None:
         self.bar.console.print(line)

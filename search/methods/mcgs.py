@@ -234,9 +234,14 @@ class ExpectedImprovement:
         choices = [
             action
             for action in state.actions
-            if action.answered and (action.next_ready or self._has_more(action))
+            if action.answered and (self._has_made(state, action) or self._has_more(action))
         ]
         return [action for action in choices if not action.under_way] or choices
+
+    def _has_made(self, state: State, action: NextStep) -> bool:
+        """Whether a transform made a next sample; after m without a gain the others are left."""
+        gained = action.best is not None and action.best > state.level
+        return bool(action.next_ready) and (gained or action.taken < self._settings.samples)
 
     def _has_more(self, action: NextStep) -> bool:
         """Whether a model may be asked for another sample."""
@@ -327,8 +332,7 @@ class Uniform:
     def begin(self) -> Walk | None:
         """A walk, unless all were made, or all that the start leads to is closed."""
         closed = not any(action.answered for action in self._start.actions)
-        spent = self._begun == self._attempts or self._context.ledger.calls_left <= 0
-        if closed or spent:
+        if closed or self._begun == self._attempts or self._context.ledger.calls_left <= 0:
             return None
         self._begun += 1
         return Walk(self._start, selected=[self._start.technique])

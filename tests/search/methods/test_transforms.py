@@ -89,6 +89,23 @@ def test_a_transform_that_cannot_be_read_stops_nothing() -> None:
     assert [key for key in toy.asked if key.path == ("openmp/a",)]
 
 
+def test_after_three_samples_without_a_gain_the_other_choices_are_left() -> None:
+    found = dict[str, int]()
+    for by in ("5, 6, 7, 8, 9", "3, 5, 6, 7, 8"):  # nothing but 3 is faster
+        text = TWICE.format(name="a", by=by)
+        toy = Toy({"start": ["a"]}, lambda key: None, flat)
+        spend = SearchLimits(verdicts=20, calls=0)
+        head = header(settings=McgsSettings(free=False), prompting=Prompting(), limits=spend)
+        world = replace(toy.world, transforms=lambda text=text: {"openmp/a": (text,)})
+        found[by] = list(searching(world, head))[-1].spent
+    assert list(found.values()) == [3, 5]
+
+
+def flat(candidate: Candidate) -> EvalReport:
+    level = 0.5 if "*= 3;" in candidate.code else -0.1
+    return judge(Candidate("openmp", code(level)))
+
+
 def test_what_undoes_an_earlier_step_costs_no_verdict() -> None:
     forth, back = TWICE.format(name="a", by="4"), TWICE.format(name="b", by="2")
     back = back.replace("$x *= 2;", "$x *= 4;")
