@@ -151,12 +151,14 @@ class RunningBench:
         self._ended(job, result)
 
     def _choice(self, job: BenchSearch) -> SearchChoice:
+        model, limits = job.arm.model(self._order.choice.model), self._order.choice.limits
         return replace(
             self._order.choice,
             problem=job.address,
             target=job.target,
             settings=job.arm.settings(),
-            model=job.arm.model(self._order.choice.model),
+            model=model,
+            limits=limits.model_copy(update={"calls": 0}) if model.kind == "none" else limits,
             graph=job.arm.graph,
             prompting=job.arm.prompting(self._order.choice.prompting),
             seed=job.seed,

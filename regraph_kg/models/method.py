@@ -17,8 +17,6 @@ class Prompting(Frozen):
 class SearchLimits(Frozen):
     """What a search may spend; None: as much as it wants. Methods are compared at verdicts."""
 
-    # a step is asked for as long as every limit holds; those under way then are still waited for
-
     verdicts: int = Field(ge=1)
     """Verdicts that a user waits for: on answers of the model, and on what a rule made."""
     calls: int | None = Field(default=None, ge=0)
