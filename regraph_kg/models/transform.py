@@ -92,10 +92,7 @@ class StoredTransform(Frozen):
         body = {key: value for key, value in line.items() if key != "transform"}
         draft = cls.model_validate(body | {"accepted": False, "reason": UNREPLAYED})
         claims = tuple(one.model_copy(update={"claimed": True}) for one in draft.replays)
-        # nobody's file makes a transform one that ships
-        run = "" if draft.source.run == SHIPPED else draft.source.run
-        source = draft.source.model_copy(update={"run": run})
-        return draft.model_copy(update={"replays": claims, "source": source})
+        return draft.model_copy(update={"replays": claims})
 
 
 def texts(transforms: Iterable[StoredTransform]) -> dict[str, tuple[str, ...]]:

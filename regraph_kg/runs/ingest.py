@@ -24,7 +24,7 @@ from regraph_kg.ingest.relabel.aliases import Label, NameUse, uses_of
 from regraph_kg.models.graph import Relabelled, RelabelLevel
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
-from regraph_kg.models.transform import StoredTransform, texts
+from regraph_kg.models.transform import SHIPPED, StoredTransform, texts
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.search.fit.applied import deed
 from regraph_kg.search.transform.apart import answer, results
@@ -143,7 +143,8 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
 
 def _add_shipped(settings: Settings, store: "GraphStore") -> None:
     """Give the graph the corpus' transforms that it lacks, or has in another text."""
-    here = {(one.id, one.text) for one in store.transforms()}
+    known = (one for one in store.transforms() if one.replays or one.source.run)
+    here = {(one.id, one.text) for one in known}
     shipped = read_transforms(settings)
     store.add_transforms([one for one in shipped if (one.id, one.text) not in here])
 
@@ -269,10 +270,15 @@ def _portions(
 
 
 def _checked(lines: Iterable[Line]) -> Iterator[Line]:
-    """The lines; a transform whose text is none, or one of another name, is rejected."""
+    """The lines; a transform whose text is none, or one of another name, is rejected.
+
+    What ships comes with the program, in its own version, and from no file.
+    """
     for line in lines:
         if not isinstance(line, Brought):
             yield line
+            continue
+        if line.transform.source.run == SHIPPED:
             continue
         found = answer(line.transform.text)
         if found.error:

@@ -1,22 +1,28 @@
 """What is found by the words of a step."""
 
 import json
-from typing import Any
+from dataclasses import fields
 
-import numpy as np
-
-from regraph_kg.llm.ngrams import vectors_of
+from regraph_kg.llm.ngrams import nearest
+from regraph_kg.models.graph import Example, Likeness
 from tests.corpus.corpus import CORPUS, PROBLEMS
 
 README = "stage tiles in shared memory"  # what README asks `regraph examples --near` for
 
 
-def steps() -> list[dict[str, Any]]:
-    """The steps of the corpus as the graph tells them to an embedder."""
-    known = json.loads((CORPUS / "techniques.json").read_text())
-    by_id = {one["id"]: one for one in known}
+def examples() -> list[Example]:
+    """The steps of the corpus as examples."""
+    absent = {field.name: None for field in fields(Example)}
     return [
-        step | {name: by_id[step["technique"]].get(name) for name in ("name", "definition")}
+        Example(
+            **absent
+            | {
+                "target": step["technique"],
+                "original_label": step["label"],
+                "reasoning": step["reasoning"],
+                "detail": step.get("detail", ""),
+            }
+        )
         for path in sorted((CORPUS / "trajectories").glob("*.jsonl"))
         if path.name.partition(".")[0] in PROBLEMS
         for line in path.read_text().splitlines()
@@ -25,10 +31,8 @@ def steps() -> list[dict[str, Any]]:
 
 
 def test_the_steps_that_stage_tiles_in_shared_memory_are_found_first() -> None:
-    examples = steps()
-    told = [" ".join((one["name"], one["label"], one["reasoning"])) for one in examples]
-    vectors = vectors_of([README, *told])
-    order = np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")
-    first = [examples[number]["technique"] for number in order[:4]]
+    found = nearest(examples(), Likeness(README, "words"))
+    first = [one.target for one in found[:4]]
     assert set(first[:2]) == {"cuda/shared-memory-tiling"}
     assert "cuda/halo-tiling" in first
+    assert all(one.similarity and one.similarity > 0 for one in found[:4])

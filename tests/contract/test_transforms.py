@@ -10,7 +10,6 @@ from regraph_kg.backends.store import GraphStore
 from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import EFFECT_SCALE, Tries
-from regraph_kg.models.trajectory import Source
 from regraph_kg.models.transform import Replay, StoredTransform
 from regraph_kg.settings import Settings
 from tests.contract.plans import measured, plan, technique
@@ -89,12 +88,6 @@ def test_a_file_changes_no_transform_that_is_here(store: GraphStore) -> None:
     assert "another text" in refused["cuda/a/one"]
     assert "no such technique" in refused["cuda/unknown/one"]
     assert store.transforms() == (given(),)
-
-
-def test_a_file_makes_no_transform_one_that_ships() -> None:
-    shipped = given().model_copy(update={"source": Source(run="starter")})
-    assert shipped.gated().accepted
-    assert not StoredTransform.of_file(json.loads(shipped.line())).gated().accepted
 
 
 @pytest.mark.parametrize("fields", [{"transform": 2}, {"name": "../x"}, {"odd": 1}, {"text": None}])

@@ -293,6 +293,12 @@ def test_transforms_travel_in_an_export_and_come_as_drafts(desk: Desk) -> None:
     assert lines[1]["replays"][0]["claimed"]
 
 
+def test_a_file_brings_no_transform_that_says_it_ships(desk: Desk) -> None:
+    line = brought(source={"run": "starter"})
+    assert desk.run("ingest", desk.write("file.jsonl", row(), line)).code == 0
+    assert transforms(desk) == []
+
+
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
