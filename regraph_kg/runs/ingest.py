@@ -88,16 +88,14 @@ class Ingested:
             f"new in the graph: {self.examples} examples, {self.measurements} measurements,"
             f" {self.techniques} techniques that the vocabulary lacks"
         )
-        if stories := self.stories.total() + self.facts:
-            often = ", ".join(f"{name} {count}" for name, count in self.stories.most_common(4))
+        if new := self.facts + self.stories.total():
             lines.append(
-                f"{self.facts} of {stories} new steps are facts: a transform makes them;"
-                f" {self.stories.total()} are stories" + (f": {often}" if often else "")
+                f"{self.facts} of {new} new steps are facts: a transform makes them;"
+                f" {new - self.facts} are stories"
             )
-            lines += [
-                f"regraph lift {name} --model NAME would have a transform of it written"
-                for name, _ in self.stories.most_common(1)
-            ]
+        if often := self.stories.most_common(4):
+            told = ", ".join(f"{name} {count}" for name, count in often)
+            lines.append(f"stories of {told}: regraph lift {often[0][0]} --model NAME lifts them")
         if self.transforms:
             lines.append(
                 f"{self.transforms} transforms in the files: new ones are drafts until regraph lift"
