@@ -159,3 +159,18 @@ def test_nothing_that_a_terminal_acts_upon_is_told(tmp_path: Path, where: str) -
     text = trimmed(compiled(tmp_path, code))
     assert text
     assert all(one.isprintable() or one == "\n" for one in text)
+
+
+def test_the_line_that_led_into_a_header_is_told_from_behind_notes() -> None:
+    errors = (
+        "/usr/include/c++/13/bits/ops.h(45): error: no operator\n"
+        "        { return *__it1 < *__it2; }\n                        ^\n"
+        "/usr/include/c++/13/bits/x.h(1258): note #3327-D: failed deduction\n"
+        "          detected during:\n"
+        f'            instantiation of "{"T" * 400}" at line 233 of /usr/include/y.h\n'
+        f'            instantiation of "{"T" * 400}" at line 5 of candidate.cu\n'
+    )
+    text = trimmed(errors)
+    assert text.startswith("ops.h(45): error: no operator\n")
+    assert text.endswith("\n    at line 5 of candidate.cu")
+    assert len(text) < 200
