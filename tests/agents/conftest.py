@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from regraph_kg.runs.ingest import Ingested, IngestSource, embed_new, ingest_files
+from regraph_kg.runs.ingest import Ingested, IngestSource, ingest_files
 from regraph_kg.settings import Settings
 from tests.ingest.trajectories import VOCABULARY, write
 from tests.stores import environment
@@ -34,7 +34,6 @@ class Project:
     def ingest(self, *rows: dict[str, Any]) -> None:
         source = IngestSource([write(self.folder.parent / "rows.jsonl", *rows)])
         outcome(ingest_files(self.settings, source, Ingested()))
-        outcome(embed_new(self.settings))
 
 
 @pytest.fixture
