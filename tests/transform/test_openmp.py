@@ -78,3 +78,26 @@ def test_a_tile_is_added_or_subtracted_as_its_elements_were() -> None:
     assert "+= sum[0][lane];" not in less
     more = made("register-blocking.tile", PRODUCT.replace("-=", "+="))[0]
     assert "+= sum[0][lane];" in more
+
+
+EXPONENTIALS = """#include <cmath>
+static float falls(float x) { return std::exp(-x); }
+void weights(const float* x, float* y, int n) {
+    for (int i = 0; i < n; ++i) y[i] = falls(x[i]) + std::pow(10.0f, x[i]);
+}
+"""
+
+
+def test_loops_with_exponentials_use_the_vector_library() -> None:
+    [code] = made("vector-math.library", EXPONENTIALS)
+    declared, _, loop = code.partition("void weights")
+    assert 'pragma omp declare simd notinbranch\nextern "C" float expf(float) noexcept;' in declared
+    assert 'extern "C" float powf(float, float) noexcept;' in declared
+    assert "#pragma omp simd" in loop
+    assert made("vector-math.library", code) == []
+
+
+def test_loops_without_mathematics_need_no_vector_library() -> None:
+    assert (
+        made("vector-math.library", EXPONENTIALS.replace("exp", "abs").replace("pow", "max")) == []
+    )
