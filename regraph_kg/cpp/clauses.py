@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from regraph_kg.cpp.comparisons import comparison
 from regraph_kg.cpp.guards import sides
 from regraph_kg.cpp.headers import COMPARES
 from regraph_kg.cpp.indices import ElementAccess, Indices
@@ -34,7 +35,7 @@ def is_counted(names: Indices, loop: Loop) -> bool:
 
 
 def is_canonical(names: Indices, loop: Loop) -> bool:
-    """Whether OpenMP can share out a loop as it stands."""
+    """Whether OpenMP can share out a loop, its comparison of a sum apart."""
     header = names.headers[loop.number]
     if header.ranged:
         pointed = names.pointer(loop.node.child_by_field_name("right"), loop.place.loop)
@@ -52,7 +53,8 @@ def is_canonical(names: Indices, loop: Loop) -> bool:
     sign = header.sign if size is None else "-" if size < 0 else "+"
     ahead = sign == ("+" if "<" in header.compare else "-")
     ahead = size in (1, -1) if header.compare == "!=" else ahead
-    plain = header.plain and integral and ahead and not (declared and declared.reference)
+    taken = header.plain or bool(comparison(names, loop))
+    plain = taken and integral and ahead and not (declared and declared.reference)
     return plain and not loop.exits and is_counted(names, loop)
 
 

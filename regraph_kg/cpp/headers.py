@@ -24,7 +24,8 @@ class Header:
     sign: str = ""  # `+` or `-`: the step is added or subtracted; "" for neither
     step: Node | None = None  # none: 1
     ranged: bool = False  # whether it is a loop over a container: `for (x : v)`
-    plain: bool = False  # whether it has one start, one comparison and one step, as OpenMP requires
+    single: bool = False  # whether it has one start, one comparison and one step
+    plain: bool = False  # and the variable stands alone on one side, as OpenMP requires
 
 
 def headers_of(events: Events) -> list[Header]:
@@ -59,14 +60,18 @@ def _header(loop: Loop) -> Header:
         return Header()
     start = _start(node.child_by_field_name("initializer"), variable)
     compare, end = _end(node.child_by_field_name("condition"), variable)
-    plain = start is not None and bool(sign) and _plain(node, variable)
+    single = start is not None and bool(sign) and _single(node)
+    condition = bare(node.child_by_field_name("condition")) or node
+    alone = [_name(condition.child_by_field_name(side)) for side in ("left", "right")]
     return Header(
-        variable, f"{variable}#{loop.number}", start, end, compare, sign, step, plain=plain
+        *(variable, f"{variable}#{loop.number}", start, end, compare, sign, step),
+        single=single,
+        plain=single and alone.count(variable) == 1,
     )
 
 
-def _plain(node: Node, variable: str) -> bool:
-    """Whether a loop's head sets, compares and steps one variable alone."""
+def _single(node: Node) -> bool:
+    """Whether a loop's head sets, compares and steps once."""
     first = bare(node.child_by_field_name("initializer"))
     condition = bare(node.child_by_field_name("condition"))
     update = bare(node.child_by_field_name("update"))
@@ -74,12 +79,7 @@ def _plain(node: Node, variable: str) -> bool:
         return False
     if first.type == "declaration" and len(first.children_by_field_name("declarator")) > 1:
         return False
-    sides = [_name(condition.child_by_field_name(side)) for side in ("left", "right")]
-    return (
-        first.type != "comma_expression"
-        and operator(condition) in COMPARES
-        and (sides.count(variable) == 1)
-    )
+    return first.type != "comma_expression" and operator(condition) in COMPARES
 
 
 def _update(node: Node | None) -> tuple[str, str, Node | None]:

@@ -9,6 +9,7 @@ from tree_sitter import Node
 from regraph_kg.cpp.aims import Aims
 from regraph_kg.cpp.calls import Carries
 from regraph_kg.cpp.clauses import is_canonical, lasting, section
+from regraph_kg.cpp.comparisons import comparison
 from regraph_kg.cpp.dependences import Dependences, LoopUses
 from regraph_kg.cpp.headers import continues, declared_kind
 from regraph_kg.cpp.indices import INDIRECT, UNKNOWN, ElementAccess, Indices
@@ -73,6 +74,7 @@ class LoopFacts(Frozen):
     """The name of each of `reduces` in a clause: `hist[:256]`; "" where there is none."""
     canonical: bool = False
     """Whether OpenMP can share it out: one start, one fixed end, one fixed step, no other exit."""
+    comparison: str = ""  # what its head must have for that: `i < n - 1` for `i + 1 < n`
     scan: bool = False  # whether a running value is stored in each iteration
     swaps: bool = False
     time: bool = False  # each iteration computes whole arrays from those of the one before
@@ -196,6 +198,7 @@ class _Loops:
                 "perfect": len(inner) == 1 and inner[0].type in LOOPS,
                 "carries": shared.carries,
                 "canonical": is_canonical(names, loop),
+                "comparison": comparison(names, loop),
                 "reduces": tuple(shared.reduces)[:_MOST_NAMES],
                 "combines": tuple(map(_only, shared.reduces.values()))[:_MOST_NAMES],
                 "sections": self._sections(k, shared),

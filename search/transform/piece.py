@@ -90,11 +90,14 @@ class Piece(str):
     @property
     def loop(self) -> LoopFacts:
         """The facts of a loop; no fit for another piece."""
+        fact = self._fact()
+        if fact is None:
+            raise NoFitError("no loop")
+        return fact
+
+    def _fact(self) -> LoopFacts | None:
         at = self._node.start_byte if self._node is not None else -1
-        for loop in self._code.facts.loops:
-            if loop.at == at:
-                return loop
-        raise NoFitError("no loop")
+        return next((loop for loop in self._code.facts.loops if loop.at == at), None)
 
     @property
     def parallel(self) -> bool:
@@ -160,8 +163,12 @@ class Piece(str):
 
     @property
     def bare(self) -> str:
-        """A statement without the directives before it."""
-        return self[len(self.directives) :]
+        """A statement without the directives before it, its head as a directive needs it."""
+        fact = self._fact()
+        spelled = fact.comparison if fact is not None else ""
+        head = self._node.child_by_field_name("condition") if self._node is not None else None
+        rest = self[len(self.directives) :]
+        return rest.replace(text(head), spelled, 1) if spelled else rest
 
     @property
     def kernel(self) -> KernelFacts:

@@ -1,0 +1,92 @@
+"""A loop's comparison of a sum, as OpenMP takes it: `i < n - 1` where the code has `i + 1 < n`."""
+
+import re
+
+from tree_sitter import Node
+
+from regraph_kg.cpp.guards import sides
+from regraph_kg.cpp.indices import Indices
+from regraph_kg.cpp.occurrences import LONGEST, Loop
+from regraph_kg.cpp.polynomial import number
+from regraph_kg.cpp.syntax import bare, called, operator, text, walk
+
+_SIGNED = re.compile(r"(?:(?:const|int|long|short|(?:std::)?(?:ptrdiff_t|int(?:16|32|64)_t)) ?)+")
+_UNSIGNED = re.compile(
+    r"(?:const )?(?:unsigned(?: int| long)*|(?:std::)?(?:size_t|uint(?:32|64)_t))"
+)
+_TIGHT = frozenset({"identifier", "number_literal", "call_expression", "field_expression"})
+_SUMS = frozenset({"binary_expression", "parenthesized_expression"})
+_BOUND = re.compile(r"[\w\s.+*/()-]+")
+_WHOLE = re.compile(r"[1-9]\d*")
+
+
+def comparison(names: Indices, loop: Loop) -> str:
+    """The comparison with the variable alone on one side; "" where there is none, or it is so.
+
+    It ends where the other one ends: a number that may be unsigned never falls below 0. Sums of
+    signed numbers do not overflow, but for an end near the least number of its type.
+    """
+    header = names.headers[loop.number]
+    long = header.end is not None and len(text(header.end)) > LONGEST
+    if not header.single or header.plain or header.end is None or long:
+        return ""
+    first, second = map(bare, sides(header.end))
+    if first is not None and header.variable not in {text(term) for _, term in _terms(first)}:
+        first, second = second, first
+    terms = _terms(first) if first is not None else []
+    own = [sign for sign, term in terms if text(term) == header.variable]
+    rest = [(sign, term) for sign, term in terms if text(term) != header.variable]
+    if own != [1] or second is None or not _BOUND.fullmatch(text(second)):
+        return ""
+    end = text(second) if second.type in _TIGHT else f"({text(second)})"
+    if all(_is_signed(names, part) for part in walk(header.end)):
+        moved = "".join(f" {'-' if sign > 0 else '+'} {_enclosed(term)}" for sign, term in rest)
+        bound = text(second) if operator(second) in ("+", "-", "*") else end
+        return f"{header.variable} {header.compare} {bound}{moved}"
+    if len(rest) != 1 or rest[0][0] < 0 or header.compare not in ("<", "<="):
+        return ""
+    start, more = names.known_start(loop.number), rest[0][1]
+    at = number(start) if start is not None else None
+    # a number in the code is small; the sum of another one wraps around unless it begins at 0
+    fixed = _WHOLE.fullmatch(text(more)) and (at or 0) > 0
+    if at is None or not (fixed or (at == 0 and _is_unsigned(names, more))):
+        return ""
+    sign, one = (">", "") if header.compare == "<" else (">=", " + 1")
+    return f"{header.variable} < ({end} {sign} {text(more)} ? {end} - {text(more)}{one} : 0)"
+
+
+def _terms(node: Node) -> list[tuple[int, Node]]:
+    """The terms of a sum, each with its sign."""
+    terms, waiting = [], [(1, node)]
+    while waiting:
+        sign, outer = waiting.pop()
+        inner = bare(outer) or outer
+        first, second = sides(inner)
+        if operator(inner) in ("+", "-") and first is not None and second is not None:
+            waiting += [(sign if operator(inner) == "+" else -sign, second), (sign, first)]
+        else:
+            terms.append((sign, inner))
+    return terms
+
+
+def _enclosed(node: Node) -> str:
+    return text(node) if node.type in _TIGHT or operator(node) == "*" else f"({text(node)})"
+
+
+def _is_unsigned(names: Indices, node: Node) -> bool:
+    """Whether an operand is a number that is never below 0."""
+    if node.type == "identifier":
+        declared = names.events.find(text(node), node)
+        return declared is not None and bool(_UNSIGNED.fullmatch(declared.kind))
+    return called(node) == ".size" or bool(_WHOLE.fullmatch(text(node)))
+
+
+def _is_signed(names: Indices, node: Node) -> bool:
+    """Whether a part of an expression is of signed integers, as far as it says."""
+    if node.type == "number_literal":
+        return text(node).isdigit()
+    if node.type != "identifier":
+        return node.type in _SUMS or not node.is_named
+    declared = names.events.find(text(node), node)
+    plain = declared is not None and not (declared.pointer or declared.array)
+    return declared is not None and plain and bool(_SIGNED.fullmatch(declared.kind + " "))
