@@ -3,6 +3,7 @@
 import io
 from contextlib import closing, suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import typer
@@ -25,11 +26,14 @@ from regraph_kg.models.text import times
 from regraph_kg.runs.choice import traced_model
 from regraph_kg.runs.search import LiveRun, begin, require_graph
 from regraph_kg.search.methods import kind_of
+from regraph_kg.search.transform.apart import faults
 from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.problems import chosen_problem
 from regraph_kg.wiring.searches import open_search
 from regraph_kg.wiring.shipped import corpus_folder, starter_files
 from regraph_kg.wiring.stores import open_store
+
+_MOST_FAULTS = 5
 
 
 def run(options: Options) -> bool:
@@ -115,6 +119,8 @@ def follow(run: LiveRun, show: Show, output: Path, go_on: str) -> RunSummary:
         if run.finalists:
             show.say("measuring the best again, in fresh processes")
         finished = run.finish()
+        for fault in islice(faults(), _MOST_FAULTS):
+            show.say(f"a transform of the graph was left out: {fault}")
     except KeyboardInterrupt:
         best = _keep_best(run, output) or "nothing faster so far"
         raise Interrupted(ended(f"stopped after {run.verdicts} verdicts", best)) from None

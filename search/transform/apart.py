@@ -9,6 +9,7 @@ machine changes nothing; each further code gives a transform a little of it back
 import atexit
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from regraph_kg.models.base import Frozen
+from regraph_kg.models.text import plain
 from regraph_kg.search.transform.transform import LONGEST, Transform, carried_out, read_code
 
 SECONDS, MORE = 1.5, 0.3  # of the processor for a transform: at most, and for each further code
@@ -55,6 +57,7 @@ class _Apart:
         self._lock = Lock()
         self._process: subprocess.Popen[str] | None = None
         self._left: dict[str, float] = {}  # seconds, by the transform's text
+        self.faults: dict[str, str] = {}  # why transforms are left out, by their texts
 
     def ask(self, text: str, code: str | None = None) -> Answer:
         """Have a transform read, and carried out on a code."""
@@ -62,7 +65,10 @@ class _Apart:
             left = self._left.get(text, SECONDS)
             told = self._told(text, code, left) if left > 0 else None
             self._left[text] = min(SECONDS, left - told.seconds + MORE) if told is not None else 0.0
-            return told or Answer(error=_SPENT)
+            told = told or Answer(error=_SPENT)
+            if told.error:
+                self.faults[text] = told.error
+            return told
 
     def end(self) -> None:
         """End the process; the next question begins another one."""
@@ -109,6 +115,17 @@ atexit.register(_APART.end)
 def answer(text: str, code: str | None = None) -> Answer:
     """What a transform is, and what it makes of a code; its error where it cannot be read."""
     return _APART.ask(text, code)
+
+
+def faults() -> tuple[str, ...]:
+    """The transforms that this program has left out, and why: a line for each."""
+    return tuple(plain(f"{_named(text)}: {why}") for text, why in _APART.faults.items())
+
+
+def _named(text: str) -> str:
+    """TECHNIQUE/NAME, as far as the first lines tell: nothing of a stranger's is parsed here."""
+    found = dict(re.findall(r'^(technique|name) *= *"([^"]{1,80})"', text[:500], re.MULTILINE))
+    return "/".join(filter(None, (found.get("technique"), found.get("name")))) or "without a name"
 
 
 @lru_cache(maxsize=256)

@@ -153,6 +153,13 @@ def test_a_strangers_transform_ends_is_told_and_costs_nothing_from_then_on(
     assert results(CODE, (text, transform(more="parameters.k = [2]")))
 
 
+def test_what_is_left_out_is_told_by_name() -> None:
+    text = transform("{{ outer | parts_of_before }}")
+    assert results(CODE, (text,)) == ()
+    [line] = [line for line in apart.faults() if "parts_of_before" in line]
+    assert line == "openmp/loop-unrolling/several: No filter named 'parts_of_before'."
+
+
 @pytest.mark.parametrize(
     "becomes",
     [
