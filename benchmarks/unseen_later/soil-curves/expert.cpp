@@ -1,7 +1,5 @@
 // Both curves from two logarithms and three exponentials, where the formulas as written take seven powers; vector
 // versions of them (libmvec). Soils are looked up into arrays of a block first.
-#pragma GCC optimize("no-math-errno", "no-trapping-math")  // else roots and selects are not vectorized
-
 #include <algorithm>
 #include <cmath>
 
@@ -20,25 +18,28 @@ constexpr int kBlock = 512;
 
 void curves(const double* __restrict head, const int* __restrict kind, const Soil* __restrict soils,
             double* __restrict content, double* __restrict conductivity, int count) {
-    alignas(64) double low[kBlock], room[kBlock], alpha[kBlock], n[kBlock], ks[kBlock];
+    alignas(64) double low[kBlock], room[kBlock], scaled[kBlock], n[kBlock], ks[kBlock];
     for (int c = 0; c < count; ++c) {
         const Soil soil = soils[kind[c]];
         low[c] = soil.residual;
         room[c] = soil.saturated - soil.residual;
-        alpha[c] = soil.alpha;
+        scaled[c] = head[c] < 0.0 ? -soil.alpha * head[c] : 1.0;
         n[c] = soil.n;
         ks[c] = soil.ks;
     }
 #pragma omp simd
     for (int c = 0; c < count; ++c) {
-        const bool dry = head[c] < 0.0;
-        const double scaled = dry ? -alpha[c] * head[c] : 1.0, m = 1.0 - 1.0 / n[c];
-        const double power = n[c] * log(scaled);  // of the scaled head to the n
+        const double m = 1.0 - 1.0 / n[c], power = n[c] * log(scaled[c]);  // of the scaled head to the n
         const double whole = log(1.0 + exp(power));
-        const double se = dry ? exp(-m * whole) : 1.0;
-        const double rest = dry ? exp(m * (power - whole)) : 0.0;
-        content[c] = low[c] + room[c] * se;
-        conductivity[c] = ks[c] * __builtin_sqrt(se) * (1.0 - rest) * (1.0 - rest);
+        scaled[c] = exp(-0.5 * m * whole);  // from here on: the root of the saturation
+        n[c] = exp(m * (power - whole));  // and what is taken from 1
+    }
+#pragma omp simd
+    for (int c = 0; c < count; ++c) {  // choices in a loop of their own, or g++ branches around the exponentials
+        const bool dry = head[c] < 0.0;
+        const double root = dry ? scaled[c] : 1.0, rest = dry ? n[c] : 0.0;
+        content[c] = low[c] + room[c] * (root * root);
+        conductivity[c] = ks[c] * root * (1.0 - rest) * (1.0 - rest);
     }
 }
 }  // namespace
