@@ -185,8 +185,8 @@ def _carried(kernels: Kernels, source: CodeFile, loop: Node, scope: Scope) -> li
         inner.scalars[name] = kind
         first = f"{kind} {name} = 0;\n{begin}{{ {name} = {source.text(reads[0])}; break; }}"
         lines = kernels.one_thread(first, scope, (), {name: kind})
-        text = edits.applied(source.original, loop.start_byte, loop.end_byte)
-        then = running(kernels, text, inner)
+        put = edits.applied(source.original, loop.start_byte, loop.end_byte)
+        then = running(kernels, put, inner)
         return [f"{kind} {name};", *lines, *then] if then is not None else None
     return None
 
