@@ -173,7 +173,7 @@ def test_an_outer_loop_carries_a_dependence_or_not(body: str, carries: str) -> N
     [
         ("for (int i = 0; i < n; ++i) y[i] = x[i];", True, True),
         ("for (const double* p = x; p < x + n; ++p) s += *p;", True, True),
-        ("for (int i = 0; i + 4 <= n; i += 4) y[i] = x[i];", True, False),
+        ("for (int i = 0; i + 4 <= n; i += 4) y[i] = x[i];", True, True),
         ("for (double t = 0; t < n; t += 0.5) s += t;", True, False),
         ("for (int i = 0, j = 1; i < n; ++i) y[i] = x[i];", True, False),
         ("for (int i = 0; i < n && x[i] > 0; ++i) y[i] = 1;", None, False),
