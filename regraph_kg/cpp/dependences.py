@@ -19,6 +19,7 @@ from regraph_kg.cpp.library import UNORDERED
 from regraph_kg.cpp.occurrences import Declared, Occurrence
 from regraph_kg.cpp.overlaps import Overlaps
 from regraph_kg.cpp.polynomial import Polynomial, add
+from regraph_kg.cpp.scratch import Scratch
 from regraph_kg.cpp.syntax import bare, called, root_name, text
 
 _MOST_OF_AN_ARRAY = 48  # different accesses of one; with more nothing is proved
@@ -38,6 +39,8 @@ class Dependences:
     evolves: bool = False  # whether it reads arrays of the previous iteration, and writes them anew
     private: list[str] = field(default_factory=list)
     """Scalars and arrays that each iteration sets before it reads them."""
+    scratch: list[str] = field(default_factory=list)
+    """Arrays of `private` that the loop's iterations need for nothing else."""
 
     @property
     def carries(self) -> Carries:
@@ -70,6 +73,9 @@ class LoopUses:
         for element in self.elements:
             groups.setdefault((element.array, id(element.declared)), []).append(element)
         self._through_pointers([*groups.values()])
+        own = [g for g in groups.values() if self._is_scratch(g)]
+        self.result.scratch += [group[0].array for group in own]
+        groups = {key: group for key, group in groups.items() if group not in own}
         for group in [part for whole in groups.values() for part in self._by_field(whole)]:
             kind = group[0].declared.kind if group[0].declared is not None else ""
             if _PACKED.search(kind) and any(element.mode != "read" for element in group):
@@ -83,6 +89,12 @@ class LoopUses:
         swapped = [called(call.node) for call in calls if analysis.carries(call) == "yes"]
         self.result.swaps |= bool({"swap", ".swap"} & set(swapped))
         return self.result
+
+    def _is_scratch(self, group: list[ElementAccess]) -> bool:
+        """Whether each iteration may have an array of its own in place of one before the loop."""
+        written = any(element.mode != "read" for element in group)
+        local = self._inside(group[0].declared) or self._is_held(group[0].node)
+        return written and not local and Scratch(self.names, self.overlaps).is_own(group)
 
     def _through_pointers(self, groups: list[list[ElementAccess]]) -> None:
         """Note writes to an array that a pointer to it, or to another one, may reach as well."""

@@ -89,6 +89,7 @@ class LoopFacts(Frozen):
     """Costly expressions that are the same in all iterations, or occur more than once."""
     private: tuple[str, ...] = ()
     """Names that are declared outside and set in each iteration before they are read."""
+    scratch: tuple[str, ...] = ()  # of `private`: arrays, of which each thread may have one
     lasting: tuple[str, ...] = ()  # of `private` and the loop's variable: read after the loop
     directives: tuple[str, ...] = ()  # pragmas directly before it
     region: bool = False  # whether a parallel region of OpenMP is around it, or begins with it
@@ -111,9 +112,12 @@ class LoopFacts(Frozen):
             if name:
                 by_sign.setdefault(sign, []).append(name)
         # its variable is private by the directive itself, and naming it is an error
-        private = [name for name in self.private if name not in {self.variable, *self.lasting}]
+        others = {self.variable, *self.lasting, *self.scratch}
+        private = [name for name in self.private if name not in others]
         clauses = [f" reduction({sign}:{', '.join(names)})" for sign, names in by_sign.items()]
         clauses += [f" private({', '.join(private)})"] if private else []
+        # a copy of a vector has its length
+        clauses += [f" firstprivate({', '.join(self.scratch)})"] if self.scratch else []
         # the first value lasts if there is no iteration
         words = ("firstprivate", "lastprivate") if self.lasting else ()
         return "".join((*clauses, *(f" {word}({', '.join(self.lasting)})" for word in words)))
@@ -213,7 +217,8 @@ class _Loops:
                     use.place.loop == k and _costly(use.node) for use in self.divisions[k]
                 ),
                 "repeated": self._repeated(k),
-                "private": tuple(dict.fromkeys(shared.private))[:_MOST_NAMES],
+                "private": tuple(dict.fromkeys([*shared.private, *shared.scratch]))[:_MOST_NAMES],
+                "scratch": tuple(shared.scratch)[:_MOST_NAMES],
                 "lasting": lasting(names, loop, shared.private)[:_MOST_NAMES],
                 "accesses": tuple(dict.fromkeys(access(names, e) for e in direct))[:MOST_ACCESSES],
                 "reuse": self._reuse(k),

@@ -152,7 +152,7 @@ class Overlaps:
     def _never_equal(self, first: Polynomial, second: Polynomial, loops: Sequence[int]) -> bool:
         """Whether one index is always larger than the other."""
         for left, right in ((first, second), (second, first)):
-            least, most = self._extremes(left, loops, -1), self._extremes(right, loops, 1)
+            least, most = self.extremes(left, loops, -1), self.extremes(right, loops, 1)
             if any(self._positive(add(low, high, -1)) for low in least for high in most):
                 return True
         return False
@@ -165,13 +165,13 @@ class Overlaps:
         return all(
             any(
                 self._positive(add(step, add(high, low, -1), -1))
-                for high in self._extremes(left, loops, 1)
-                for low in self._extremes(right, loops, -1)
+                for high in self.extremes(left, loops, 1)
+                for low in self.extremes(right, loops, -1)
             )
             for left, right in ((first, second), (second, first))
         )
 
-    def _extremes(self, index: Polynomial, loops: Sequence[int], sign: int) -> list[Polynomial]:
+    def extremes(self, index: Polynomial, loops: Sequence[int], sign: int) -> list[Polynomial]:
         """Known upper (`sign` 1) or lower (-1) bounds of an index."""
         ends = [index]
         for loop in sorted(loops, reverse=True):

@@ -103,7 +103,7 @@ class Piece(str):
     def parallel(self) -> bool:
         """Whether a loop's iterations depend on nothing of each other, sums included."""
         loop = self.loop
-        kept = loop.reduces or loop.exits or loop.launches or loop.time
+        kept = loop.reduces or loop.scratch or loop.exits or loop.launches or loop.time
         return loop.carries == "no" and not kept
 
     @property

@@ -62,7 +62,14 @@ do { A += E; ++w1; } while (w1 < v);
 switch (v & 3) { case 0: A = E; break; default: s += E; }
 { const int e = (int)(v * 0.3); y[e] = E; }|{ const int e = I; y[e] = E; }
 { int e = I; e += 1; z[e] = E; }|{ int e = I; if (E & 1) e = v; z[e] = E; }
-memcpy(y + v, x + v, 16);|{ const auto g = [&](long a) { s += a; }; g(E); }"""
+memcpy(y + v, x + v, 16);|{ const auto g = [&](long a) { s += a; }; g(E); }
+for (int q = 0; q < 8; ++q) buf[q] = E; for (int q = 1; q < 8; ++q) A += buf[q - 1];
+for (int q = 0; q < 7; ++q) buf[q] = E; for (int q = 7; q >= 0; --q) A += buf[q];
+for (int q = 7; q > 0; --q) buf[q] = E; A = buf[4]; for (int q = 1; q < 7; ++q) A += buf[q + 1];
+buf[0] = E; for (int q = 1; q < 8; ++q) buf[q] = buf[q - 1] + E; A = buf[6];
+for (int q = 0; q < 8; ++q) { if (E > 2) continue; buf[q] = E; } A = buf[3];
+for (int q = 0; q < 8; q += 2) buf[q] = E; A = buf[2]; s += buf[4];
+buf[1] = E; A = buf[1]; for (int q = 0; q < 2; ++q) y[q + v * 2] = buf[q];"""
 )
 _VALUES = _forms(
     """x[I]|x[I]|w|x[v]|y[I]|z[I]|v|x[I] * 3|y[I] - z[I]|c|k[v]|get(x, v)|t|p[I]|*p|(x[I] >> 1)
@@ -179,6 +186,8 @@ def _own(kind: str, sign: str, listed: str, counter: str) -> Iterator[tuple[str,
         elif kind == "lastprivate" and plain != counter:  # also firstprivate
             before = f"{outer} const auto first_{plain} = {plain};"
             yield before, f"{own} = first_{plain};", f"if (is_last) outer_{plain} = {plain};", ""
+        elif kind == "firstprivate" and plain == "buf":
+            yield outer, f"long {plain}[8]; memcpy({plain}, outer_{plain}, sizeof {plain});", "", ""
         elif kind == "private":
             yield "", f"{own}; spoil({plain});", "", ""
 

@@ -1,0 +1,90 @@
+"""A thread has an array of its own where each iteration reads only what it wrote itself."""
+
+import pytest
+
+from regraph_kg.cpp.facts import facts_of
+from regraph_kg.cpp.loop_facts import LoopFacts
+
+HELPERS = "void next(std::vector<double>& v); static void h(double* r) { r[0] += 1; }"
+TAKES = "const double* x, double* y, int n, int m"
+VECTOR, ARRAY, SQUARE = "std::vector<double> t(m);", "double t[8];", "double t[4][4];"
+FILLED = "for (int j = 0; j < m; ++j) t[j] = x[i * m + j];"
+READ = "for (int k = 0; k < m; ++k) y[i * m + k] = t[k];"
+LESS = "for (int a = 0; a < 4; ++a) for (int b = 0; b < a; ++b)"
+ALL = "for (int a = 0; a < 4; ++a) for (int b = 0; b < 4; ++b)"
+
+
+def outer(before: str, body: str) -> LoopFacts:
+    loop = f"for (int i = 0; i < n; ++i) {{ {body} }}"
+    facts = facts_of(f"{HELPERS} void f({TAKES}) {{ {before} {loop} }}")
+    assert facts.read_whole
+    return next(loop for loop in facts.loops if loop.variable == "i")
+
+
+@pytest.mark.parametrize(
+    ("before", "body"),
+    [
+        (VECTOR, f"{FILLED} {READ}"),
+        (VECTOR, FILLED + "for (int j = m - 1; j >= 0; --j) y[i * m + j] = t[j];"),
+        (VECTOR, f"{FILLED} for (int j = 0; j < m; ++j) t[j] += y[i * m + j]; {READ}"),
+        (VECTOR, f"{FILLED} for (int j = 0; j < m; ++j) if (x[j] > 0) t[j] = 1; {READ}"),
+        (ARRAY, "t[0] = x[i]; t[1] = x[i] * 2; y[i] = t[0] + t[1];"),
+        (ARRAY, "for (int j = 0; j < 8; ++j) { t[j] = x[i]; y[i * 8 + j] = t[j]; }"),
+        (SQUARE, f"{ALL} t[a][b] = x[i * 16 + a * 4 + b]; {ALL} y[i * 16 + 4 * a + b] = t[b][a];"),
+        (
+            "std::vector<double> t(m + 1);",
+            "for (int j = 0; j <= m; ++j) t[j] = x[i]; for (int j = 1; j <= m; ++j) y[i] += t[j - 1];",
+        ),
+    ],
+)
+def test_each_thread_has_an_array_that_an_iteration_fills_first(before: str, body: str) -> None:
+    loop = outer(before, body)
+    assert loop.carries == "no"
+    assert loop.clauses == " firstprivate(t)"
+
+
+@pytest.mark.parametrize(
+    ("before", "body"),
+    [
+        (VECTOR, "for (int j = 0; j < m; ++j) { y[i * m + j] = t[j]; t[j] = x[i * m + j]; }"),
+        (VECTOR, f"for (int j = 0; j < m; ++j) if (x[j] > 0) t[j] = x[j]; {READ}"),
+        (VECTOR, f"for (int j = 0; j < m - 1; ++j) t[j] = x[j]; {READ}"),
+        (VECTOR, f"for (int j = 0; j < n - m; ++j) t[j] = x[j]; {READ}"),
+        (VECTOR, f"for (int j = 0; j < i; ++j) t[j] = x[j]; {READ}"),
+        (VECTOR, f"for (int j = 0; j < m; j += 2) t[j] = x[j]; {READ}"),
+        (VECTOR, f"for (int j = 0; j < m; ++j) {{ if (x[j] > 2) continue; t[j] = x[j]; }} {READ}"),
+        (VECTOR, f"for (int j = 0; j < m; ++j) {{ if (x[j] > 2) break; t[j] = x[j]; }} {READ}"),
+        (VECTOR, f"for (int j = 0; j < m; ++j) {{ t[j] = x[j]; ++j; }} {READ}"),
+        (VECTOR, f"for (int j = 0; j < m; ++j) {{ x[j] > 0 && (t[j] = 2); }} {READ}"),
+        (VECTOR, f"for (int j = 0; j < m; ++j) t[(int)x[j]] = 1; {READ}"),
+        (VECTOR, "for (int j = 0; j < m; ++j) { t[j] = x[j]; y[i * m + j] = t[(j + 1) % m]; }"),
+        (
+            VECTOR,
+            "int c = 0; for (int j = 0; j < m; ++j) if (x[j] > 0) t[c++] = 1; y[i] = t[c - 1];",
+        ),
+        (VECTOR, f"int q = m; for (int j = 0; j < q; ++j) t[j] = x[i]; q = i; {READ}"),
+        (VECTOR, f"{FILLED} next(t); {READ}"),
+        (VECTOR, f"{FILLED} double* p = &t[0]; p[0] += 1; {READ}"),
+        (VECTOR, f"{FILLED} {READ} }} for (int k = 0; k < m; ++k) {{ y[k] += t[k];"),
+        ("std::vector<double> t(m); double* p = t.data();", f"{FILLED} p[0] = i; {READ}"),
+        (
+            "std::vector<double> t(m); auto g = [&](int q) { return t[q]; };",
+            f"{FILLED} y[i] = g(0);",
+        ),
+        ("std::vector<bool> t(m);", f"{FILLED} {READ}"),
+        ("static double t[8];", "for (int j = 0; j < 8; ++j) t[j] = x[i]; y[i] = t[3];"),
+        (
+            SQUARE,
+            f"for (int a = 0; a < 4; ++a) t[a][a] = x[i]; {ALL} y[i * 16 + 4 * a + b] = t[a][b];",
+        ),
+        (
+            SQUARE,
+            f"{LESS} t[a][b] = 1; {ALL} y[i * 16 + 4 * a + b] = t[a][b];",
+        ),
+        (SQUARE, f"{ALL} t[a][b] = x[i]; h(t[1]); {ALL} y[i * 16 + 4 * a + b] = t[a][b];"),
+    ],
+)
+def test_an_array_that_may_carry_a_value_is_of_all_iterations(before: str, body: str) -> None:
+    loop = outer(before, body)
+    assert loop.carries != "no"
+    assert not loop.scratch
