@@ -33,7 +33,7 @@ def outer(before: str, body: str) -> LoopFacts:
         (SQUARE, f"{ALL} t[a][b] = x[i * 16 + a * 4 + b]; {ALL} y[i * 16 + 4 * a + b] = t[b][a];"),
         (
             "std::vector<double> t(m + 1);",
-            "for (int j = 0; j <= m; ++j) t[j] = x[i]; for (int j = 1; j <= m; ++j) y[i] += t[j - 1];",
+            "for (int j = 0; j <= m; ++j) t[j] = 1; for (int j = 1; j <= m; ++j) y[i] = t[j - 1];",
         ),
     ],
 )
