@@ -15,13 +15,14 @@ from regraph_kg.cpp.events import events_of
 from regraph_kg.cpp.indices import ElementAccess, Indices
 from regraph_kg.cpp.loop_facts import Access, LoopFacts, access, loop_facts
 from regraph_kg.cpp.occurrences import Declared, Events
-from regraph_kg.cpp.reached import Reached
+from regraph_kg.cpp.reached import Reached, looped
 from regraph_kg.cpp.syntax import (
     SyntaxTree,
     arguments,
     bare,
     called,
     declared_name,
+    inside_of,
     operator,
     short,
     text,
@@ -53,6 +54,8 @@ class Facts(Frozen):
     host: HostFacts = HostFacts()
     directives: tuple[str, ...] = ()  # pragmas of OpenMP without "omp", in the order of the text
     calls: tuple[str, ...] = ()  # functions and methods that are called; methods begin with a dot
+    often: tuple[str, ...] = ()
+    """Functions that may run many times: called in loops or lambdas, passed, or by themselves."""
     multiplies_and_adds: bool = False
     own_arrays: tuple[str, ...] = ()
     """Arrays and containers that the text declares or allocates, with the lengths of arrays."""
@@ -145,6 +148,7 @@ def _of_text(tree: SyntaxTree, events: Events) -> Facts:
         recursive=_recursive(events),
         directives=tuple(line[:120] for line in openmp)[:_MOST_NAMES],
         calls=tuple(dict.fromkeys(name for name in calls if name))[:_MOST_NAMES],
+        often=tuple(sorted(_often(events))),
         multiplies_and_adds=_multiplies_and_adds(tree.root),
         own_arrays=_own_arrays(events, region=False),
         variables=tuple(
@@ -244,6 +248,23 @@ def _holds_many(declared: Declared) -> bool:
     words = _WORD.findall(declared.kind + creation)
     new = any(word in creation for word in ("alloc(", "new ", "make_unique"))
     return declared.array or new or "vector" in words or "array" in words
+
+
+def _often(events: Events) -> frozenset[str]:
+    """Functions of the text that something other than one call may run."""
+    circle = _recursive(events) is not False
+    inner = {
+        called(call.node).removeprefix(".")
+        for call in events.calls
+        if circle or inside_of(call.node, {"lambda_expression"}) is not None
+    }
+    uses = (use.node for use in events.names)
+    passed = {text(node) for node in uses if not _declares(node)}
+    return (looped(events) | inner | passed) & events.functions.keys()
+
+
+def _declares(name: Node) -> bool:
+    return name.parent is not None and name.parent.type == "function_declarator"
 
 
 def _recursive(events: Events) -> bool | None:
