@@ -2,6 +2,7 @@
 
 Each thread may have one of its own then. A write is certain where no condition is around it, and
 covers a read behind it of the same element, or of elements among those that its loops go through.
+Assumption: the end of a loop that fills an array is beyond its start.
 """
 
 import re
@@ -123,8 +124,14 @@ class Scratch:
         least, most, low, high = bounds
         if len(least) != 1 or len(most) != 1:
             return False
-        below = any(_is_natural(add(one, least[0], -1)) for one in low)
-        return below and any(_is_natural(add(most[0], one, -1)) for one in high)
+        span = add(most[0], least[0], -1)  # from one end to the other, for the loop has iterations
+
+        def inside_of_it(gap: Polynomial) -> bool:
+            known = number(gap)
+            return gap == span if known is None else known >= 0
+
+        below = any(inside_of_it(add(end, least[0], -1)) for end in low)
+        return below and any(inside_of_it(add(most[0], end, -1)) for end in high)
 
     def _symbols(self, loops: Iterable[int]) -> frozenset[str]:
         return frozenset(self.names.headers[k].symbol for k in loops)
@@ -143,11 +150,6 @@ class Scratch:
         own |= self.overlaps.own in self.names.closure(self.names.end(k))
         plain = self.names.headers[k].plain and not loop.exits and not continues(loop.node)
         return counted and plain and not own
-
-
-def _is_natural(value: Polynomial) -> bool:
-    known = number(value)
-    return known is not None and known >= 0
 
 
 def _is_element(node: Node, *, before: bool) -> bool:
