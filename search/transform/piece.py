@@ -285,7 +285,7 @@ def _memory(declared: Declared | None) -> str:
 
 
 def _shareable(loop: LoopFacts) -> bool:
-    return shareable(loop) and loop.kind == "for" and loop.variable not in loop.lasting
+    return shareable(loop) and loop.kind in ("for", "range") and loop.variable not in loop.lasting
 
 
 def steps(access: Access, loop: Piece, of: Iterable[str]) -> bool:

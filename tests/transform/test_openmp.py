@@ -101,3 +101,29 @@ def test_loops_without_mathematics_need_no_vector_library() -> None:
     assert (
         made("vector-math.library", EXPONENTIALS.replace("exp", "abs").replace("pow", "max")) == []
     )
+
+
+LOOP = """#include <vector>
+float f(const std::vector<float>& x, std::vector<float>& z, int n) {
+    float s = 0;
+    LOOP
+    return s;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("loop", "threads"),
+    [
+        ("for (int i = 0; i + 1 < n; ++i) z[i] = x[i + 1];", "for (int i = 0; i < n - 1; ++i)"),
+        ("for (auto& v : z) v *= 2;", "schedule(static)\n    for (auto& v : z)"),
+        ("for (float v : x) s += v;", "reduction(+:s)\n    for (float v : x)"),
+        ("for (const auto& v : x) if (v > s) s = v;", "reduction(max:s)\n    for (const auto& v"),
+        ("for (float v : x) { if (v > s) { s = v; z[0] += v; } }", ""),
+        ("for (float v : x) z[n++] = v;", ""),
+    ],
+)
+def test_a_loop_gets_threads_with_a_head_for_them(loop: str, threads: str) -> None:
+    codes = made("parallel-for.outermost", LOOP.replace("LOOP", loop))
+    assert bool(codes) is bool(threads)
+    assert all("#pragma omp parallel for" in code and threads in code for code in codes)
