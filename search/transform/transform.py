@@ -193,7 +193,10 @@ def _rewrite(
     blanks = line[: len(line) - len(line.lstrip())]
     if is_lone(part.nodes[0]):
         new = f"{{\n{new.strip()}\n}}"
-    edits.replacements.append((part.begin, part.end, laid_out(new, blanks)))
+    new = laid_out(new, blanks)
+    if new.startswith("#") and line.strip():  # a directive begins a line
+        new = f"\n{blanks}{new}"
+    edits.replacements.append((part.begin, part.end, new))
     return {name: value for name, value in vars(module).items() if not name.startswith("_")}
 
 

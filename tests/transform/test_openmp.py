@@ -127,3 +127,9 @@ def test_a_loop_gets_threads_with_a_head_for_them(loop: str, threads: str) -> No
     codes = made("parallel-for.outermost", LOOP.replace("LOOP", loop))
     assert bool(codes) is bool(threads)
     assert all("#pragma omp parallel for" in code and threads in code for code in codes)
+
+
+def test_a_directive_begins_a_line_of_its_own() -> None:
+    code = LOOP.replace("float s = 0;\n    LOOP", "float s = 0; for (float v : x) s += v;")
+    (first, *_) = made("parallel-for.outermost", code)
+    assert "float s = 0; \n    #pragma omp parallel for" in first
