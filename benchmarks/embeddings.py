@@ -62,7 +62,7 @@ def steps(vocabulary: Vocabulary) -> Iterator[CorpusStep]:
             relabelled = cascade.resolve(step["label"], line["target"]).relabelled
             known = vocabulary.known.get(step.get("technique") or relabelled.technique)
             about = (known.name, known.definition) if known else ()
-            # what is said of a step (llm/ngrams.py), and its technique's definition
+            # As the stores embed an example (backends/vectors.py).
             texts = (*about, step["label"], step.get("reasoning"), step.get("detail"))
             yield CorpusStep(
                 ref=f"{line['ref']}/{number}",

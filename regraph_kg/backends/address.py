@@ -14,7 +14,7 @@ from regraph_kg.errors import BadInput
 
 SCHEMES = frozenset(f"{name}{tls}" for name in ("bolt", "neo4j") for tls in ("", "+s", "+ssc"))
 
-Engine = Literal["neo4j", "embedded"]
+Engine = Literal["neo4j", "neo4j_2026", "embedded"]
 """The kind of server, which chooses the query text where the dialects differ."""
 
 

@@ -35,6 +35,7 @@ LEAST_ROOM = 64 * 2**20
 FIRST_RETRY_SECONDS = 0.05
 FETCH_ROWS = 500  # rows per fetch: at 10 kB of code a row this is 5 MB in flight
 CLASH_TRIES = 8
+SEARCH_SINCE = 2026
 UNKNOWN = "Neo.DatabaseError.General.UnknownError"
 _LONGEST = 300  # characters of the store's message
 GONE_MEANWHILE = "Neo.ClientError.Statement.EntityNotFound"
@@ -71,11 +72,14 @@ class Bolt:
             raise unusable(address.uri) from None
         try:
             with self._driver_call():
-                self._driver.verify_connectivity()
+                agent = self._driver.get_server_info().agent
         except StoreError:
             self._driver.close()
             raise
-        self._engine: Engine = address.engine
+        # From 2026 on Neo4j has the clause SEARCH, and calls the procedure before it deprecated.
+        year = re.match(r"Neo4j/(20\d\d)\.", agent)
+        newer = address.engine == "neo4j" and year is not None and int(year[1]) >= SEARCH_SINCE
+        self._engine: Engine = "neo4j_2026" if newer else address.engine
 
     def read(self, work: Callable[[Query], T]) -> T:
         """Run `work` in a read transaction; it may run more than once."""

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from regraph_kg.backends import write
+from regraph_kg.backends import vectors, write
 from regraph_kg.backends.bolt import Bolt, GraphRow, Query
 from regraph_kg.backends.evidence import Pair
 from regraph_kg.backends.statistics import (
@@ -34,7 +34,6 @@ from regraph_kg.backends.transforms import (
     write_transforms,
 )
 from regraph_kg.errors import StoreError
-from regraph_kg.llm.ngrams import nearest
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import (
     SCHEMA_VERSION,
@@ -56,7 +55,6 @@ from regraph_kg.models.transform import StoredTransform
 
 PRODUCT = "regraph-kg"
 MOST_ROWS = 1_000_000  # largest LIMIT sent: the embedded store allocates for it at once
-COMPARED = 5_000  # examples that are compared with a text, at most
 PAGE = 500  # trajectories read at a time
 _TECHNIQUE = {"id", "name", "target"}
 """Without these a technique is being made or deleted: Neo4j shows it in part."""
@@ -242,13 +240,13 @@ class GraphStore:
     ) -> tuple[Example, ...]:
         """Examples of one transition, best first.
 
-        Order: similarity to `near` if given (among the best `COMPARED`), verified on `device`,
-        verified anywhere, given before learned, effect (there, else the latest), id.
+        Order: similarity to `near` if given (exact; those without a vector last), verified on
+        `device`, verified anywhere, given before learned, effect (there, else the latest), id.
+        `BadInput` for a graph whose vectors another version made.
         """
-        asked = {"source": source, "target": target, "device": device or ""}
-        most = COMPARED if near else min(limit, MOST_ROWS)
-        found = _examples(self._bolt.rows("examples", **asked, limit=most))
-        return tuple(nearest(found, near) if near else found)[:limit]
+        pair = {"source": source, "target": target}
+        asked = {**pair, "device": device or "", "limit": min(limit, MOST_ROWS)}
+        return self._bolt.read(partial(vectors.examples, asked=asked, near=near))
 
     def failures(self, source: str, target: str, *, limit: int = 3) -> tuple[KnownFailure, ...]:
         """Failures of one transition, the most instructive first; one problem's equal ones once.
@@ -267,9 +265,21 @@ class GraphStore:
     def nearest(
         self, near: Likeness, *, k: int, target: Target | None = None
     ) -> tuple[Example, ...]:
-        """The `k` examples most like `near`, of the `COMPARED` that gained most."""
-        rows = self._bolt.rows("all_examples", language=target, limit=COMPARED)
-        return tuple(nearest(_examples(rows), near))[:k]
+        """The `k` examples most like `near`, whatever their transition.
+
+        The index may miss a few of many (docs/embeddings.md). `BadInput` for a graph without
+        vectors of ours.
+        """
+        found = partial(vectors.nearest, near=near, target=target, limit=min(k, MOST_ROWS))
+        return self._bolt.read(found)
+
+    def embed(self, *, change: bool = False) -> Iterator[tuple[int, int]]:
+        """Give vectors to every example that has none, and index them; yields done and total.
+
+        New examples have none before this call. An unfinished call is made again. `BadInput` for a
+        graph whose vectors another version made, unless `change`: all are made anew then.
+        """
+        return vectors.embed_examples(self._bolt, change=change)
 
     def stats(self) -> GraphStats:
         rows = self._bolt.rows("count_trajectories")
@@ -309,15 +319,6 @@ class GraphStore:
         while page := self._bolt.read(partial(write.page_of_trajectories, after=last, limit=PAGE)):
             yield from page
             last = page[-1].trajectory.id
-
-
-def _examples(rows: Iterable[GraphRow]) -> list[Example]:
-    """The examples of rows, without those that are being written."""
-    whole = (row for row in rows if Example.is_complete(row["example"]))
-    return [
-        Example.read(row["example"] | {"source": row["source"], "target": row["target"]})
-        for row in whole
-    ]
 
 
 def _next(

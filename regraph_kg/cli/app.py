@@ -27,7 +27,7 @@ COMMANDS = {
     "runs": "Searches: a table of all, or what one found.",
     "report": "Show searches as one page for a browser.",
     "problem": "Make problems of your functions, and check them.",
-    "graph": "The graph as a whole: ask, look, export.",
+    "graph": "The graph as a whole: ask, look, embed, export.",
     "techniques": "Look at the techniques.",
     "doctor": "Check this machine: compilers, GPU, sandbox, store and models.",
     "mcp": "Serve the graph and the judge to coding agents.",

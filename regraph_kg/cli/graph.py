@@ -1,4 +1,4 @@
-"""`regraph graph`: ask the graph, count it; write it into a file."""
+"""`regraph graph`: ask the graph, count, embed it; write it into a file."""
 
 import json
 from contextlib import closing
@@ -11,13 +11,16 @@ from pydantic import JsonValue
 
 from regraph_kg import atomic
 from regraph_kg.cli.parameters import Json, answered, argument, option
+from regraph_kg.cli.progress import watch
 from regraph_kg.cli.tables import one_line, print_rows
 from regraph_kg.errors import BadInput, file_errors
+from regraph_kg.llm.ngrams import SPACE
+from regraph_kg.runs.ingest import embedding
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring import stores
 from regraph_kg.wiring.stores import open_store, write_browser_pack
 
-app = typer.Typer(no_args_is_help=True, help="The graph as a whole: ask, look, export.")
+app = typer.Typer(no_args_is_help=True, help="The graph as a whole: ask, look, embed, export.")
 
 
 @app.command()
@@ -75,6 +78,18 @@ def _parameter(text: str) -> tuple[str, JsonValue]:
 
 def _cell(value: JsonValue) -> str:
     return one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+@app.command()
+def embed() -> None:
+    """Give vectors to examples without, and index them.
+
+    Those that another version made are made anew; until all are there, examples --near finds none.
+    It may be stopped, killed or interrupted, and is simply run again.
+    """
+    with closing(open_store(read_settings())) as store:
+        watch(embedding(store, change=True))
+    typer.echo(f"every example is embedded by {SPACE}")
 
 
 @app.command()

@@ -1,16 +1,15 @@
-"""Texts as unit vectors of hashed words and parts of words; examples that are most like one."""
+"""Texts as unit vectors of hashed words and parts of words."""
 
 import math
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regraph_kg.models.graph import Example, Likeness
-
+SPACE = "hash-ngrams-2"
+"""The space of these vectors. Other hashing, other name: stored ones are compared with new ones."""
 DIMENSION = 384
 AT_ONCE = 64  # texts worked on in one go
 CHARACTERS_AT_ONCE = 32_768
@@ -42,21 +41,6 @@ def vectors_of(texts: Sequence[str]) -> Floats:
     """
     rows = [_hashed(batch).astype("<f4") for batch in batches(texts)]
     return np.concatenate(rows) if rows else np.zeros((0, DIMENSION), "<f4")
-
-
-def nearest(examples: Sequence[Example], near: Likeness) -> list[Example]:
-    """The examples with their similarity, the most similar first; equal ones in their order."""
-    own = [one.before if near.kind == "code" else " ".join(_words_of(one)) for one in examples]
-    vectors = vectors_of([near.text, *own])
-    # rounded: a machine's last digit must not change the order
-    scores = (vectors[1:] @ vectors[0]).round(6)
-    found = [replace(one, similarity=float(s)) for one, s in zip(examples, scores, strict=True)]
-    return sorted(found, key=lambda one: -(one.similarity or 0.0))
-
-
-def _words_of(example: Example) -> tuple[str, ...]:
-    name = example.target.partition("/")[2].replace("-", " ")
-    return name, example.original_label, example.reasoning, example.detail
 
 
 def batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -51,7 +51,7 @@ class Likeness:
 
 @dataclass(frozen=True, slots=True)
 class MergePlan:
-    """One trajectory, resolved, ready to be merged in one transaction."""
+    """One trajectory, resolved, ready to be merged in one transaction, and embedded later."""
 
     trajectory: Trajectory
     labels: tuple[Relabelled, ...]  # one for each of `trajectory.steps`
@@ -202,7 +202,7 @@ class Example:
     licence: str
     created: str
     similarity: float | None = None
-    """Cosine, -1 to 1, of its words or code to what was asked about (`Likeness`)."""
+    """Cosine, -1 to 1, of its words or code to what was asked about; None = not embedded."""
     learner: str | None = None  #: the model whose search it was learned from; None for a given one
     verified_on: tuple[str, ...] = ()  #: devices, sorted
     effects: tuple[float, ...] = ()  #: the latest on each of them; `UNTIMED` where unknown

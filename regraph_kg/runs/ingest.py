@@ -1,4 +1,4 @@
-"""Files of trajectories into the graph: names, vocabulary, batch by batch.
+"""Files of trajectories into the graph: names, vocabulary, batch by batch, vectors.
 
 Bad lines stop nothing and are listed beside their file. Known trajectories are not added
 twice, so that an interrupted ingest is simply run again.
@@ -137,6 +137,7 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
             yield from _merge(file, portions, store, work, ingested)
             done += file.stat().st_size
         store.mark_facts()
+        yield from embedding(store)
 
 
 def _add_shipped(settings: Settings, store: "GraphStore") -> None:
@@ -175,7 +176,7 @@ def read_names(settings: Settings, source: IngestSource) -> Story[list[NameVerdi
 
 
 def grow(settings: Settings, lines: BinaryIO, level: RelabelLevel, title: str) -> Story[Ingested]:
-    """Merge `lines` that are valid, such as learned ones."""
+    """Merge `lines` that are valid, such as learned ones, and embed them."""
     ingested = Ingested()
     size = lines.seek(0, os.SEEK_END)
     lines.seek(0)
@@ -187,7 +188,17 @@ def grow(settings: Settings, lines: BinaryIO, level: RelabelLevel, title: str) -
             ingested.count(portion.merged(store))
             yield WorkDone(title, lines.tell(), size, title)
         store.mark_facts()
+        yield from embedding(store)
     return ingested
+
+
+def embedding(store: "GraphStore", *, change: bool = False) -> Story[None]:
+    """Embed what has no vectors; those of another version are a warning, unless all `change`."""
+    try:
+        for done, total in store.embed(change=change):
+            yield WorkDone("embedding", done, total, f"embedding: {done} of {total} examples")
+    except BadInput as error:
+        yield WorkDone("embedding", line=f"warning: new examples have no embedding: {error}")
 
 
 def fact_reader(transforms: Sequence[StoredTransform]) -> pipeline.FactReader:

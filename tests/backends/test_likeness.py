@@ -1,4 +1,4 @@
-"""Likeness as it is typed: examples --near, --code."""
+"""Likeness as it is typed: ingest, examples --near, --code, graph embed."""
 
 import json
 from collections.abc import Mapping
@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from regraph_kg.llm.ngrams import SPACE
+from regraph_kg.settings import Settings
 from tests.in_process import typed
+from tests.stores import cypher
 
 pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
 
@@ -79,3 +82,38 @@ def test_what_is_ingested_can_be_found_by_what_it_is_about(grown: Command, tmp_p
 )
 def test_bad_options_are_one_line(words: list[str], regraph: Command) -> None:
     assert regraph("examples", *words, code=2).count("\n") == 1
+
+
+def test_vectors_of_another_version_are_refused_until_they_are_made_anew(
+    grown: Command, store_settings: Settings
+) -> None:
+    cypher(store_settings, "MATCH (m:Meta) SET m.embedding_model = 'hash-ngrams-1'")
+    assert "regraph graph embed" in grown("examples", "--near", TILES, code=2)
+    grown("ingest", str(TRAJECTORIES[0]))
+    assert "regraph graph embed" in grown.aside
+    assert SPACE in grown("graph", "embed")
+    assert sizes(store_settings) == {384}
+    assert grown.examples("--near", TILES, "-k", "1")
+
+
+def test_a_graph_from_elsewhere_gets_the_vectors_that_it_lacks(
+    grown: Command, store_settings: Settings
+) -> None:
+    """As one that a version without vectors made."""
+    cypher(store_settings, "MATCH (m:Meta) REMOVE m.embedding_model, m.dimension")
+    cypher(
+        store_settings,
+        "MATCH ()-[r:TRANSITION]->() SET r.embedding = null, r.code_embedding = null",
+    )
+    assert "regraph graph embed" in grown("examples", "--near", TILES, code=2)
+    grown("graph", "embed")
+    assert sizes(store_settings) == {384}
+    assert grown.examples("--near", TILES, "-k", "1")
+
+
+def sizes(settings: Settings) -> set[object]:
+    rows = cypher(
+        settings,
+        "MATCH ()-[r:TRANSITION]->() RETURN size(r.embedding) AS text, size(r.code_embedding) AS c",
+    )
+    return {size for row in rows for size in row.values()}

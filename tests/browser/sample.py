@@ -36,6 +36,8 @@ def grow(settings: Settings) -> None:
         ):
             assert not batch.rejected, batch.rejected
         store.add_techniques([Technique(id="cuda/fold", name="Warp shuffle", target="cuda")])
+        for _ in store.embed():
+            pass
 
 
 def lines() -> Iterator[bytes]:

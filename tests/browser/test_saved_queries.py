@@ -107,6 +107,16 @@ def test_a_query_finds_something_without_a_warning(name: str, run: Reader) -> No
     assert len(rows) <= 500
 
 
+def test_the_examples_most_like_one_are_found_by_the_index(run: Reader) -> None:
+    example = run("examples-side-by-side", source=SOURCE, technique=TECHNIQUE)[0]["example"]
+    rows = run("examples-alike", example=str(example))
+    assert (rows[0]["alike"], len(rows)) == (1.0, 12)
+    # two made-up models tell each step in the same words
+    assert str(example) in {row["example"] for row in rows[:3]}
+    alike = [float(str(row["alike"])) for row in rows]
+    assert alike == sorted(alike, reverse=True)
+
+
 def effects(*, whole: bool = False) -> dict[tuple[str, str], list[float]]:
     """What the corpus says each verified step gained on the H200: `whole`, or as NEXT counts it."""
     found = defaultdict(list)

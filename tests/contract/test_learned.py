@@ -78,6 +78,7 @@ def test_similarity_comes_before_where_an_example_is_from(store: GraphStore) -> 
     given = plan("a", code="east east", measurements=done)
     store.merge([given, learned(code="north north", measurements=done)])
     store.merge([learned(code="east east", problem="other", measurements=done)])
+    list(store.embed())
     for near, models in (("north", ["small@1", "m", "small@1"]), ("east", ["m", "small@1"])):
         found = store.examples("cuda/start", "cuda/a", near=Likeness(near), limit=len(models))
         assert [one.model for one in found] == models

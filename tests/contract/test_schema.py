@@ -13,7 +13,7 @@ from regraph_kg.models.graph import SCHEMA_VERSION
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_store
 from tests.contract.plans import plan
-from tests.stores import cypher, forget_schema, session, wipe
+from tests.stores import address, cypher, forget_schema, session, wipe
 
 
 def test_an_empty_database_is_stamped_and_lists_no_technique(store: GraphStore) -> None:
@@ -33,6 +33,27 @@ def test_openers_of_an_empty_database_do_not_disturb_each_other(store_settings: 
         assert list(pool.map(open_and_merge, range(4))) == [1, 1, 1, 1]
     stamps = cypher(store_settings, "MATCH (m:Meta) RETURN m.schema_version AS version")
     assert stamps == [{"version": SCHEMA_VERSION}]
+
+
+def test_clients_that_make_and_drop_a_vector_index_at_once_all_succeed(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    def define(name: str) -> None:
+        with closing(bolt.Bolt(address(store_settings))) as client:
+            for _ in range(3):
+                client.define(f"vectors_{name}", 1, dimension=8)
+
+    drop_vector_indexes(store_settings)  # of the test before, of more dimensions
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(define, ["index"] * 6))
+        with closing(bolt.Bolt(address(store_settings))) as client:
+            rows = client.read(lambda ask: ask("vectors_indexes"))
+        assert "code_embedding" in {row["property"] for row in rows}
+        list(pool.map(define, ["index", "unindex"] * 3))
+        list(pool.map(define, ["unindex"] * 6))
+    with closing(bolt.Bolt(address(store_settings))) as client:
+        rows = client.read(lambda ask: ask("vectors_indexes"))
+    assert "code_embedding" not in {row["property"] for row in rows}
 
 
 def test_another_schema_is_refused_in_one_line_and_left_alone(store_settings: Settings) -> None:
@@ -78,12 +99,18 @@ class Killed(Exception):
 def drop_schema(settings: Settings) -> None:
     """Drop every constraint and index; the next store that opens makes its own."""
     forget_schema(settings)
+    drop_vector_indexes(settings)
     with session(settings) as run:
         for row in run("SHOW CONSTRAINTS"):
             run(f"DROP CONSTRAINT `{row['name']}` IF EXISTS")
         for row in run("SHOW INDEXES"):
             if row["type"] != "LOOKUP" and row["owningConstraint"] is None:
                 run(f"DROP INDEX `{row['name']}` IF EXISTS")
+
+
+def drop_vector_indexes(settings: Settings) -> None:
+    with closing(bolt.Bolt(address(settings))) as client:
+        client.define_all("vectors_unindex")
 
 
 def test_a_database_with_foreign_data_is_refused_and_left_alone(store_settings: Settings) -> None:

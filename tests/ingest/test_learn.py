@@ -14,6 +14,7 @@ from regraph_kg.backends.store import GraphStore
 from regraph_kg.cli.learn import learn
 from regraph_kg.errors import BadInput
 from regraph_kg.models.evaluation import Candidate, EvalReport, code_hash
+from regraph_kg.models.graph import Likeness
 from regraph_kg.models.run import RunHeader
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.methods.mcgs import McgsSettings
@@ -129,9 +130,10 @@ def test_a_run_teaches_its_paths_once_however_often_it_is_taught(desk: Desk) -> 
     assert wrong_counts(desk.store) == []
 
 
-def test_what_was_learned_is_marked_and_hidden_from_its_own_problem(desk: Desk) -> None:
+def test_what_was_learned_is_marked_embedded_and_hidden_from_its_own_problem(desk: Desk) -> None:
     desk.run(desk.search())
-    examples = desk.store.examples("openmp/start", "openmp/a")
+    examples = desk.store.examples("openmp/start", "openmp/a", near=Likeness("for"))
+    assert all(example.similarity is not None for example in examples)
     assert {example.learner for example in examples} == {"small@1"}
     assert {example.problem for example in examples} == {"toy"}
     own = desk.store.neighbourhood("openmp/start", device="toy device", exclude_problem="toy")
