@@ -28,14 +28,14 @@ _DOES = {
 }
 _SPEAKS = {name: does for does, names in _DOES.items() for name in names.split()}
 _LEADING = {"pointer_declarator", "reference_declarator"}  # to what may change elsewhere
-_UNDEFINED = re.compile(r"undefined reference to '(.*)'")
+_UNDEFINED = re.compile(r"undefined reference to [`'](.*)'")
 
 
 def uncompiled(function: Function, said: str, headers: Sequence[str]) -> BadInput:
     """What a compiler says of its code, by the user's line; `headers`: those that are not here."""
     first, shown, *_ = [*said.splitlines(), "", ""]
     path, what = function.source.path, f"{function.qualified} does not compile"
-    if missing := _UNDEFINED.search(first):
+    if missing := _UNDEFINED.search(said):
         return BadInput(
             f"{path}: {function.qualified} calls {missing[1]}, which neither the file nor a header"
             " beside it defines; put its definition there"
@@ -49,7 +49,7 @@ def uncompiled(function: Function, said: str, headers: Sequence[str]) -> BadInpu
 
 def own_line(function: Function, text: str) -> str:
     """The line of the user's file that a line of other code came from, and what it says."""
-    text = text.strip()
+    text = re.sub(r"^\s*\d+ \| ?", "", text).strip()  # g++ shows a line behind its number
     if not text:
         return ""
     own = function.source.original.decode().split("\n")
