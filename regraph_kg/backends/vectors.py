@@ -24,7 +24,7 @@ PROPERTIES = {"words": "embedding", "code": "code_embedding"}
 """The property of a TRANSITION with the vector of its text, or of its code."""
 FEWEST_CANDIDATES = 200  # fewer candidates miss many of the nearest (docs/embeddings.md)
 OVERSAMPLED = 10  # candidates for each example asked for
-PAIRS_AT_ONCE = 4  # pairs whose examples are embedded and written in one transaction
+PAIRS_AT_ONCE = 16  # pairs whose examples are embedded and written in one transaction
 UNFINISHED = f"{SPACE}, unfinished"
 OURS = (SPACE, UNFINISHED)
 

@@ -1,14 +1,13 @@
 """Transforms of the corpus on kernels: what they make, and where they stay silent."""
 
-from pathlib import Path
+from functools import partial
 
 import pytest
 
-from regraph_kg.search.transform.apart import results
-from regraph_kg.search.transform.transform import shipped
 from regraph_kg.search.transform.words import always, jammed, matches, slipped, varying
+from tests.transform.of_corpus import made_by
 
-FOLDER = Path(__file__).parents[2] / "corpus" / "transforms" / "cuda"
+made = partial(made_by, "cuda")
 ROWS = """
 __global__ void rows(const float* x, float* y, int n, int m) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -33,11 +32,6 @@ void call(const float* p, const float* q, float* y, int n, int m) {
     far<<<(n + 255) / 256, 256>>>(p, q, y, n, m);
 }
 """
-
-
-def made(name: str, code: str) -> list[str]:
-    _, text = next(shipped(FOLDER / f"{name}.toml"))
-    return [result.code for result in results(code, (text,))]
 
 
 def test_lanes_share_a_sum_whose_first_value_counts_once() -> None:

@@ -1,13 +1,12 @@
 """Transforms of the corpus on loops: what they make, and where they stay silent."""
 
-from pathlib import Path
+from functools import partial
 
 import pytest
 
-from regraph_kg.search.transform.apart import results
-from regraph_kg.search.transform.transform import shipped
+from tests.transform.of_corpus import made_by
 
-FOLDER = Path(__file__).parents[2] / "corpus" / "transforms" / "openmp"
+made = partial(made_by, "openmp")
 GATHER = """
 void gather(const int* at, const float* x, float* y, int n) {
     for (int i = 0; i < n; ++i) {
@@ -36,11 +35,6 @@ void product(const float* a, const float* b, float* c, int n) {
     }
 }
 """
-
-
-def made(name: str, code: str) -> list[str]:
-    _, text = next(shipped(FOLDER / f"{name}.toml"))
-    return [result.code for result in results(code, (text,))]
 
 
 def test_what_an_index_array_names_is_asked_for_before() -> None:
