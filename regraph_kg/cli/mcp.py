@@ -1,12 +1,9 @@
 """`regraph mcp`: graph and judge for coding agents, over the Model Context Protocol."""
 
 import asyncio
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
-
-import typer
 
 from regraph_kg.cli.parameters import option
 from regraph_kg.errors import ToolError
@@ -16,8 +13,6 @@ from regraph_kg.settings import read_settings
 def mcp(
     *,
     root: Annotated[Path, option("The project's folder: agents read nothing outside it.")] = Path(),
-    http: Annotated[bool, option("Serve HTTP on this machine, in place of stdio.")] = False,
-    port: Annotated[int, option("Of --http; 0: any.", min=0, max=65535)] = 0,
     judge_seconds: Annotated[
         float, option("Seconds of judging that all agents may take together.", min=0)
     ] = 900,
@@ -27,19 +22,14 @@ def mcp(
     Agents ask what to try next, have code judged in the sandbox, and record their steps as
     trajectories. How usual agent programs are set up: regraph docs agents.
 
-    By stdio it serves the one program that started it, until that leaves. With --http it prints its
-    address, and the file with the token that agents must send.
+    It serves the one program that started it, by stdio, until that leaves.
     """
     if find_spec("mcp") is None:
         raise ToolError("the MCP SDK is not installed", remedy="pip install 'mcp>=2.3,<3'")
-    from regraph_kg.agents.server import build, serve_http  # noqa: PLC0415 (an extra, slow)
+    from regraph_kg.agents.server import build  # noqa: PLC0415 (an extra, slow)
 
-    settings = read_settings()
-    server = build(settings, root, judge_seconds)
+    server = build(read_settings(), root, judge_seconds)
     try:
-        if http:
-            asyncio.run(serve_http(server, port, settings.data_dir, partial(typer.echo, err=True)))
-        else:
-            asyncio.run(server.run_stdio_async())
+        asyncio.run(server.run_stdio_async())
     except KeyboardInterrupt:
         return  # how a server ends
