@@ -9,5 +9,4 @@ RETURN t.counted[i] AS counted, t.learner AS learner,
        sum(t.counted_examples[i]) AS examples,
        sum(t.counted_tried[i]) AS tried,
        sum(t.counted_verified[i]) AS verified,
-       sum(t.counted_sum_log2_effect[i]) AS sum_log2_effect,
-       sum(t.counted_declined[i]) AS declined
+       sum(t.counted_sum_log2_effect[i]) AS sum_log2_effect

@@ -115,12 +115,12 @@ _NOTHING: tuple[_Tally, _Tally] = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
 def _figures(successors: Iterable[Successor]) -> _Figures:
-    """Tries on this device, and on others as a part; a decline is a try without gain."""
+    """Tries on this device, and on others as a part."""
     found = dict[str, tuple[_Tally, _Tally]]()
     for one in successors:
         here = ELSEWHERE if one.statistics == "other-devices" else 1.0
         every = (
-            here * one.tried + ELSEWHERE * one.tried_elsewhere + one.declined,
+            here * one.tried + ELSEWHERE * one.tried_elsewhere,
             here * one.verified + ELSEWHERE * one.verified_elsewhere,
             _log(here * one.sum_log2_effect + ELSEWHERE * one.sum_log2_elsewhere),
         )

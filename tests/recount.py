@@ -64,7 +64,6 @@ class TransitionStats:
     tried: int
     verified: int
     sum_log2_effect: int  #: fixed point, `EFFECT_SCALE`; of verified steps, over the code before
-    declined: int = 0  #: how often a model said that it does not apply: no try, no failure
 
 
 def transitions(store: GraphStore) -> tuple[TransitionStats, ...]:

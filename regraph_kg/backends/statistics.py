@@ -24,7 +24,7 @@ from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import is_claim, standing
 from regraph_kg.models.transform import Replay
 
-COUNTS = ("examples", "tried", "verified", "sum_log2_effect", "declined")
+COUNTS = ("examples", "tried", "verified", "sum_log2_effect")
 """The integer properties of a NEXT row: all add up, so that any order of writers gives the same."""
 BY_KIND = ("tried", "verified", "sum_log2_effect")  # a row also has these for each kind of code
 DOUBLINGS = {"openmp": 4.0, "cuda": 10.0}  # an effect counts as so many: no one makes a mean
@@ -108,10 +108,7 @@ def _doublings(technique: str, effect: float | None) -> float:
 def _count(counts: Counts, outcome: Outcome, doubled: float = 0.0) -> None:
     """Count one trial; a declined technique, unchanged code and a noisy time are none."""
     # Code that was right but timed too noisily says neither that it helps nor that it fails.
-    if outcome in (Outcome.UNCHANGED, Outcome.UNSTABLE_TIMING):
-        return
-    if outcome is Outcome.DECLINED:
-        counts["declined"] += 1
+    if outcome in (Outcome.UNCHANGED, Outcome.DECLINED, Outcome.UNSTABLE_TIMING):
         return
     counts["tried"] += 1
     if outcome is not Outcome.PASSED:
@@ -210,9 +207,6 @@ def successor(
     if not on_device["tried"]:
         by = "other-devices" if rest["tried"] else "none"
         chosen, elsewhere = rest, Counts()
-    declined = Counter[str | None]()
-    for key, counts in judged.items():
-        declined[key.learner] += counts["declined"]
     return Successor(
         technique=technique,
         examples=sum(counts["examples"] for counts in rows.values()),
@@ -223,7 +217,6 @@ def successor(
         tried_elsewhere=elsewhere["tried"],
         verified_elsewhere=elsewhere["verified"],
         sum_log2_elsewhere=elsewhere["sum_log2_effect"],
-        declined=sum(n if who is None else min(n, LEARNED_TRIES) for who, n in declined.items()),
         alike_tried=alike[f"tried_{kind}"],
         alike_verified=alike[f"verified_{kind}"],
         alike_sum_log2=alike[f"sum_log2_effect_{kind}"],

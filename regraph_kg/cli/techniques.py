@@ -50,13 +50,13 @@ def show(
     if not successors:
         console.print("Nothing was seen to follow it.")
         return
-    headings = ("followed by", "examples", "tried", "verified", "declined", "effect")
+    headings = ("followed by", "examples", "tried", "verified", "effect")
     followed = [
         (
             one.technique.id,
-            *map(str, (one.examples, one.tried, one.verified, one.declined)),
+            *map(str, (one.examples, one.tried, one.verified)),
             times(one.effect) if one.effect else "-",
         )
         for one in successors
     ]
-    print_rows(headings, followed, range(1, 6), console)
+    print_rows(headings, followed, range(1, 5), console)

@@ -117,7 +117,7 @@ class Tries:
 class Successor:
     """A technique seen after another one, with its statistics.
 
-    `examples` and `declined` count over all devices; `statistics` says whose `tried`, `verified`
+    `examples` count over all devices; `statistics` says whose `tried`, `verified`
     and `sum_log2_effect` (fixed point, `EFFECT_SCALE`) are. Beside the asked device's figures,
     `.._elsewhere` are the others', else zero. One model's learned tries count in either as
     `LEARNED_TRIES` at most, or as many as all other tries where those are more.
@@ -132,7 +132,6 @@ class Successor:
     tried_elsewhere: int = 0
     verified_elsewhere: int = 0
     sum_log2_elsewhere: int = 0
-    declined: int = 0
     alike_tried: int = 0
     alike_verified: int = 0
     alike_sum_log2: int = 0

@@ -26,7 +26,6 @@ class SuggestedStep(Frozen):
     """Geometric mean of time before / time after, of the `verified`; None: nothing passed yet."""
     tried: int
     verified: int  #: right ones of those tried, timed or known to pass
-    declined: int  #: how often a model said that it does not apply
     alike: float | None = None  #: mean effect on codes of the same kind, on any device
     alike_tried: int = 0  #: tries on such codes
     claims: int = 0  #: what files say of it without a judge: it counts nowhere
@@ -69,7 +68,6 @@ class SuggestedStep(Frozen):
             text += "" if self.follows else ", after other techniques"
         if self.alike_tried:
             text += f"; {self.alike_tried} on codes like yours" + _by(self.alike)
-        text += f"; {self.declined} times it did not apply" if self.declined else ""
         claimed = f"; {self.claims} claimed, not measured" + _by(self.claimed)
         return text + (claimed if self.claims else "")
 

@@ -184,9 +184,8 @@ class Step(Frozen):
 class FailedStep(Frozen):
     """A step that was tried after `after_step` steps and failed: evidence, never an example.
 
-    With the outcome "declined" nothing was tried: the model said that the technique does not apply,
-    and `diagnosis` is why. That counts apart from failures. With "unchanged", the answer was the
-    code before the step: that counts nowhere.
+    With the outcome "declined" the model said that the technique does not apply, and `diagnosis` is
+    why; with "unchanged" it gave back the code before the step. Nothing was tried: neither counts.
     """
 
     after_step: int = Field(ge=0)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # only wiring knows a store
 MAY_FIT = 0.5  # how likely a technique fits of which the facts do not show it
 MOST_SUCCESSORS = 256  # most successors of one technique that are read; none has more today
 _OF_TECHNIQUE = ("name", "definition", "applies", "hurts")
-_FIGURES = ("effect", "tried", "verified", "declined", "examples", "alike_tried", "claims")
+_FIGURES = ("effect", "tried", "verified", "examples", "alike_tried", "claims")
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ def steps(**fields: object) -> NextSteps:
     one = {
         "technique": "openmp/tiling", "name": HOSTILE, "definition": "", "applies": HOSTILE,
         "hurts": "", "expected": 1.2, "effect": 2.5, "tried": 4, "verified": 3,
-        "declined": 0, "examples": 4, "measured": "device", "in_code": False, "nearest": (),
+        "examples": 4, "measured": "device", "in_code": False, "nearest": (),
         "fits": True, "why": HOSTILE, "follows": True,
     }  # fmt: skip
     step = SuggestedStep.model_validate({**one, **fields})
