@@ -115,11 +115,7 @@ class Judge:
         evaluation = evaluation.then("compile", self._compile)
         if not evaluation.is_over:
             with self._turn(candidate.target, session) as waited:
-                before = self._machine.joules(candidate.target)
                 evaluation = self._judge(session, evaluation.spent("wait", waited))
-                after = self._machine.joules(candidate.target)
-            used = None if before is None or after is None else after - before
-            evaluation = replace(evaluation, joules=used)
         if evaluation.failure and target.on_gpu:
             self._machine.blame(evaluation.failure)
         return self._report(evaluation, start, session.sandbox)
@@ -260,8 +256,6 @@ class Judge:
 def report_of(machine: Machine, evaluation: Evaluation, facts: Mapping[str, str]) -> EvalReport:
     """A report of all that is known but for times."""
     target, failure = evaluation.candidate.target, evaluation.failure
-    if evaluation.program is None and machine.joules(target) is not None:
-        evaluation = replace(evaluation, joules=0.0)  # it needed no GPU
     report = EvalReport(
         problem=evaluation.problem.name,
         target=target,

@@ -123,7 +123,6 @@ class Evaluation:
     ended_at_glance: bool = False  # the glance told enough: what comes after it was left out
     rivalry: Rivalry | None = None
     load: str = ""
-    joules: float | None = None  # energy of the GPU while it was this candidate's
     profile: Mapping[str, str] = field(default_factory=dict)
     stages: Mapping[str, float] = field(default_factory=dict)  # seconds of each
 
@@ -152,11 +151,10 @@ class Evaluation:
 
     def facts(self) -> dict[str, str]:
         """Facts of its report besides the machine's."""
-        energy = {} if self.joules is None else {"joules": f"{self.joules:.3f}"}
         flagged = {"flagged": "nondeterministic within tolerance"} if self.differs else {}
         if self.failure or self.times is None:
-            return energy
-        return energy | self.times.facts() | dict(self.profile) | flagged
+            return {}
+        return self.times.facts() | dict(self.profile) | flagged
 
 
 Step = Callable[[Evaluation], Evaluation]

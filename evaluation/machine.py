@@ -106,12 +106,6 @@ class Machine:
         gpu = {"driver": self.gpu.driver, "gpu": self.gpu.visible}
         return common | gpu | self._clocks
 
-    def joules(self, target: Target) -> float | None:
-        """Energy the GPU has used so far; None on a CPU, and where the driver does not tell."""
-        if not TARGETS[target].on_gpu or self._monitor is None:
-            return None
-        return self._monitor.joules()
-
     @property
     def gpu(self) -> Gpu:
         return self._cuda()[1]

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.run import CommonFailure, Cost, RunSummary, StepRecord, Stopped, TakenBack
-from regraph_kg.models.text import counted, digits, seconds, times
+from regraph_kg.models.text import counted, seconds, times
 
 _DIAGNOSIS = 200  # characters of a failure's diagnosis that a table shows
 _DID = {"nothing": "changed nothing", "other": "did another technique than the one asked for"}
@@ -139,9 +139,6 @@ def _price(cost: Cost, active: float) -> dict[str, str]:
         "tokens": f"{cost.prompt_tokens} in, {cost.output_tokens} out" if tokens else "",
         "time": f"{seconds(active)}: model {seconds(cost.model_seconds)},"
         f" judge {seconds(cost.judge_seconds)} ({counted(cost.evaluations, 'evaluation')})",
-        "energy": f"{digits(cost.joules / 1000)} kJ of the GPU while it judged"
-        if cost.joules
-        else "",
     }
 
 

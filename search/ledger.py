@@ -5,6 +5,16 @@ from regraph_kg.models.prompt import Reply
 from regraph_kg.models.run import Cost, Stopped
 
 
+def price(reply: Reply) -> Cost:
+    """The cost of an answer."""
+    return Cost(
+        calls=1,
+        prompt_tokens=reply.prompt_tokens,
+        output_tokens=reply.output_tokens,
+        model_seconds=reply.seconds,
+    )
+
+
 class Ledger:
     """Spending of one run against its limits.
 
@@ -56,13 +66,7 @@ class Ledger:
 
     def pay(self, reply: Reply) -> Cost:
         """Charge an answer."""
-        call = Cost(
-            calls=1,
-            prompt_tokens=reply.prompt_tokens,
-            output_tokens=reply.output_tokens,
-            model_seconds=reply.seconds,
-        )
-        return self.charge(call)
+        return self.charge(price(reply))
 
     def charge(self, cost: Cost) -> Cost:
         """Add to what was spent; hands `cost` on."""

@@ -34,7 +34,7 @@ from regraph_kg.search.final_answer import (
     finalists,
     summarise,
 )
-from regraph_kg.search.ledger import Ledger
+from regraph_kg.search.ledger import Ledger, price
 from regraph_kg.search.methods import read_settings
 
 SCHEMA: int = RunHeader.model_fields["schema_version"].default
@@ -317,20 +317,10 @@ class RunRecord:
     def cost(self) -> Cost:
         spent = Cost()
         for reply in (reply for _, reply in self.replies if reply.finish in ("stop", "length")):
-            spent += Cost(
-                calls=1,
-                prompt_tokens=reply.prompt_tokens,
-                output_tokens=reply.output_tokens,
-                model_seconds=reply.seconds,
-            )
+            spent += price(reply)
+        judged = {"by_rule", "evaluations", "judge_seconds"}
         for step in self.steps:
-            cost = step.step.cost
-            spent += Cost(
-                by_rule=cost.by_rule,
-                evaluations=cost.evaluations,
-                judge_seconds=cost.judge_seconds,
-                joules=cost.joules,
-            )
+            spent += Cost(**step.step.cost.model_dump(include=judged))
         return spent
 
     def summary(self) -> RunSummary:

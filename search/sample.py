@@ -217,10 +217,7 @@ class Verdicts:
 
     def _charge(self, reports: Sequence[EvalReport]) -> Cost:
         seconds = sum(report.stages.get("total", 0.0) for report in reports)
-        joules = [report.facts.get("joules") for report in reports]
-        energy = None if None in joules else sum(map(float, filter(None, joules)))
-        cost = Cost(evaluations=len(reports), judge_seconds=seconds, joules=energy)
-        return self._ledger.charge(cost)
+        return self._ledger.charge(Cost(evaluations=len(reports), judge_seconds=seconds))
 
     def _remember(self, text: str, candidate: Candidate, report: EvalReport) -> None:
         factor, code = self._factor(report), candidate.code

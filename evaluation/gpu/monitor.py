@@ -134,11 +134,6 @@ class GpuMonitor:
         """Uncorrectable memory errors since the driver was loaded; None without ECC."""
         return self._ask("TotalEccErrors", _UNCORRECTED, _SINCE_DRIVER_LOAD)
 
-    def joules(self) -> float | None:
-        """Energy that the GPU has used since the driver was loaded, whoever used it."""
-        millijoules = self._ask("TotalEnergyConsumption")
-        return None if millijoules is None else millijoules / 1000
-
     def memory_rate(self) -> float | None:
         """Bytes a second of its memory by clock and bus, two transfers a clock."""
         mhz, bits = self._ask("MaxClockInfo", _MEMORY_CLOCK), self._ask("MemoryBusWidth")

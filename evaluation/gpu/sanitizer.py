@@ -1,4 +1,4 @@
-"""The first finding of compute-sanitizer about a cuda candidate, in a line, as advice.
+"""The first finding of compute-sanitizer about a cuda candidate, in a line.
 
 The candidate is called once, at one shape, by a worker of its own that runs under the tool. The
 exit code and the absence of findings prove nothing and are no verdict: the tool runs beside code
@@ -61,7 +61,6 @@ ACCUSING: Mapping[Tool, re.Pattern[str]] = {
 }
 """Findings that fail a candidate: accesses outside of what was allocated, and no error of the API;
 threads that wait for one another in no way, and not two that write the same value."""
-_API_ERROR = re.compile(r"Program hit (\w+)(?: \(error \d+\))? due to \"(.+?)\" on CUDA API call")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +106,11 @@ def small_shape(problem: Problem) -> Sizes:
 
 
 def finding(log: str, check: Tool) -> str | None:
-    """The first finding in the tool's log, on one line: warnings go last but for API errors."""
+    """The first finding in the tool's log, on one line, and where it is; warnings go last."""
     blocks = sorted(_blocks(log), key=lambda block: block[0].startswith("Warning"))
     for head, details in blocks:
         if _FINDING.match(head):
-            return _tidy(f"compute-sanitizer {check}: {head}{_place(details)}{_access(details)}")
-    for head, _ in blocks:
-        error = _API_ERROR.match(head)
-        if error:
-            return _tidy(f"compute-sanitizer {check}: {error[1]}: {error[2]}")
+            return _tidy(f"compute-sanitizer {check}: {head}{_place(details)}")
     return None
 
 
@@ -167,14 +162,11 @@ def _blocks(log: str) -> list[tuple[str, str]]:
 
 
 def _place(details: str) -> str:
-    """Kernel, source line, thread and block."""
+    """Kernel and source line."""
     at = re.search("(?m)^at (.*)", details)
     source = re.search(r"(?m)\bin (\S*candidate\S*):(\d+)$", details)
-    thread = re.search(r"(?m)^by thread (\S+) in block (\S+)$", details)
-    return (
-        (f" in {_kernel(at[1])}" if at else "")
-        + (f" at {Path(source[1]).name}:{source[2]}" if source else "")
-        + (f", thread {thread[1]} of block {thread[2]}" if thread else "")
+    return (f" in {_kernel(at[1])}" if at else "") + (
+        f" at {Path(source[1]).name}:{source[2]}" if source else ""
     )
 
 
@@ -183,16 +175,6 @@ def _kernel(at: str) -> str:
     name = re.sub(r"\+0x[0-9a-f]+.*$", "", at)
     name = re.sub(r"(?<!operator)(?<!operator )\(.*$", "", name)
     return re.sub(r"^void ", "", name).strip() or "an unnamed function"
-
-
-def _access(details: str) -> str:
-    """The fault of the address, and the nearest allocation; of a race, the other access."""
-    fault = re.search(r"(?m)^(?:Access (?:to|at)|Address) \S+ (is .+)$", details)
-    near = re.search(r"(?m)^and (is .+?) at 0x\S+ of size (.+)$", details)
-    if fault or near:
-        return (f": {fault[1]}" if fault else "") + (f", {near[1]} of {near[2]}" if near else "")
-    raced = re.search("(?m)^and .*", details)
-    return "; " + re.sub("[+]0x[0-9a-f]+", "", raced[0]) if raced else ""
 
 
 def _tidy(text: str) -> str:

@@ -104,7 +104,7 @@ class RunHeader(Frozen):
         return self.settings.method
 
 
-class Cost(Frozen):
+class Cost(Frozen, extra="ignore"):  # older traces have a field more
     """Spent resources. A verdict is one budget unit; a token, a second are not."""
 
     calls: int = 0  #: of the model, each with a verdict on its answer
@@ -114,17 +114,13 @@ class Cost(Frozen):
     output_tokens: int = 0
     model_seconds: float = 0.0
     judge_seconds: float = 0.0
-    joules: float | None = 0.0  #: the GPU's energy while it judged; None: the driver does not tell
 
     @property
     def verdicts(self) -> int:
         return self.calls + self.by_rule
 
     def __add__(self, other: "Cost") -> "Cost":
-        sums = self.model_dump()
-        for name, more in other:
-            sums[name] = None if None in (sums[name], more) else sums[name] + more
-        return Cost(**sums)
+        return Cost(**{name: spent + getattr(other, name) for name, spent in self})
 
 
 Applied = Literal["asked", "nothing", "other"]

@@ -90,19 +90,12 @@ def test_the_table_tells_every_cost() -> None:
         output_tokens=678,
         model_seconds=90.0,
         judge_seconds=12.34,
-        joules=1234.5,
     )
     told = rows(printed(summary(cost=cost, active_seconds=120.0)))
     assert told["verdicts"] == "23 of 24, 23 calls of the model, in 20 iterations"
     assert told["tokens"] == "12345 in, 678 out"
     assert told["time"] == "2 min: model 1.5 min, judge 12.3 s (1 evaluation)"
-    assert told["energy"] == "1.23 kJ of the GPU while it judged"
-
-
-@pytest.mark.parametrize("joules", [None, 0.0])
-def test_no_energy_is_told_where_none_is_known(joules: float | None) -> None:
-    told = rows(printed(summary(cost=Cost(calls=1, joules=joules))))
-    assert not {"energy", "tokens"} & set(told)
+    assert "tokens" not in rows(printed(summary(cost=Cost(calls=1))))
 
 
 def test_the_table_tells_limits_and_which_of_them_ended_the_search() -> None:

@@ -1,6 +1,5 @@
 """The whole cuda path on a pretended GPU: loader, device pointers, transfers, errors."""
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -24,7 +23,6 @@ from regraph_kg.evaluation.worker.steps import Costs
 from regraph_kg.models.evaluation import Candidate, EvalReport, Outcome
 
 from ..conftest import passed, problem_named
-from .test_monitor import ScriptedNvml
 
 pytestmark = pytest.mark.slow  # whole stories of the judge or the store: what parts show is quick
 
@@ -271,35 +269,6 @@ def test_arrays_that_are_changed_in_place_are_unmasked_as_well(cache: Path) -> N
     with Judge(cache, seed=5) as judge:
         report = judge.evaluate(Candidate("cuda", code), bump)
     assert passed(report), report.diagnosis
-
-
-class Meter(ScriptedNvml):
-    """Its counter of energy rises by 1.5 J a reading."""
-
-    def nvmlDeviceGetTotalEnergyConsumption(self, handle: object) -> int:
-        self.millijoules[0] += 1500
-        return super().nvmlDeviceGetTotalEnergyConsumption(handle)
-
-
-@pytest.mark.usefixtures("pretended_gpu")
-@pytest.mark.parametrize(
-    ("body", "joules"),
-    [(FROM_HOST, "1.500"), ("fakeLaunchFails();", "1.500"), ("no code", "0.000")],
-)
-def test_the_energy_of_an_evaluation_is_told_whatever_its_outcome(
-    cache: Path, called: Problem, monkeypatch: pytest.MonkeyPatch, body: str, joules: str
-) -> None:
-    monkeypatch.setitem(sys.modules, "pynvml", Meter())
-    assert judged(cache, called, body).facts["joules"] == joules
-
-
-@pytest.mark.usefixtures("pretended_gpu")
-def test_a_driver_that_does_not_tell_the_energy_leaves_it_out(
-    cache: Path, called: Problem, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "pynvml", ScriptedNvml(fails={"energy": 3}))
-    for body in (FROM_HOST, "no code"):
-        assert "joules" not in judged(cache, called, body).facts
 
 
 @pytest.mark.usefixtures("pretended_gpu")

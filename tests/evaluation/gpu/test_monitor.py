@@ -31,7 +31,6 @@ class ScriptedNvml:
     clocks: list[int] = field(default_factory=lambda: [1980])
     reasons: list[int] = field(default_factory=lambda: [0])
     ecc: list[int] = field(default_factory=lambda: [0])
-    millijoules: list[int] = field(default_factory=lambda: [0])
     fails: dict[str, int] = field(default_factory=dict)
     used: list[dict[int, int]] = field(default_factory=lambda: [{}])  # pid -> percent, in turn
     pids: tuple[int, ...] = (os.getpid(),)
@@ -86,9 +85,6 @@ class ScriptedNvml:
 
     def nvmlDeviceGetUtilizationRates(self, handle: object) -> object:
         return SimpleNamespace(gpu=self._say("percents", self.percents))
-
-    def nvmlDeviceGetTotalEnergyConsumption(self, handle: object) -> int:
-        return self._say("energy", self.millijoules)
 
 
 def monitor(nvml: ScriptedNvml) -> GpuMonitor:
@@ -183,11 +179,6 @@ def test_facts_tell_the_median_clock_and_every_reason() -> None:
     }
 
 
-def test_energy_is_in_joules_where_the_driver_tells() -> None:
-    assert monitor(ScriptedNvml(millijoules=[12500])).joules() == 12.5
-    assert monitor(ScriptedNvml(fails={"energy": 3})).joules() is None
-
-
 def test_memory_errors_meanwhile_are_our_failure() -> None:
     watch = GpuWatch(monitor(ScriptedNvml(ecc=[2, 5])))
     watch.take()
@@ -209,7 +200,6 @@ def test_old_memory_errors_are_not() -> None:
         GpuMonitor.uncorrected_errors,
         GpuMonitor.facts,
         GpuWatch,
-        GpuMonitor.joules,
     ],
 )
 def test_a_lost_gpu_is_our_failure_in_one_line(
@@ -217,7 +207,7 @@ def test_a_lost_gpu_is_our_failure_in_one_line(
 ) -> None:
     nvml = ScriptedNvml()
     gpu = monitor(nvml)
-    nvml.fails = dict.fromkeys(("clock", "power", "ecc", "max", "energy"), number)
+    nvml.fails = dict.fromkeys(("clock", "power", "ecc", "max"), number)
     with pytest.raises(ToolError, match=remedy) as caught:
         ask(gpu)
     assert "\n" not in str(caught.value)
@@ -245,7 +235,7 @@ def test_the_real_library_answers_here_one_way_or_the_other() -> None:
     except ToolError:
         opened = open_gpu("GPU-1")
     if isinstance(opened, GpuMonitor):
-        assert (opened.joules() or 0.0) >= 0.0
+        assert opened.read().reasons is not None
     else:
         assert opened.startswith("NVML: ")
 

@@ -93,40 +93,36 @@ DETACHED = """\
     [
         (
             OUT_OF_BOUNDS,
-            "Invalid __global__ write of size 4 bytes in kernel, thread (96,0,0) of block (3,0,0)"
-            ": is out of bounds, is 1 bytes after the nearest allocation of 1,024 bytes",
+            "Invalid __global__ write of size 4 bytes in kernel",
         ),
         (
             WITH_LINES,
-            "Invalid __shared__ read of size 16 bytes in T1 load<float4> at candidate.cu:47"
-            ", thread (0,0,0) of block (0,0,0): is misaligned",
+            "Invalid __shared__ read of size 16 bytes in T1 load<float4> at candidate.cu:47",
         ),
         (
             OLDER,
-            "Invalid __global__ read of size 8 bytes in ns::operator() at candidate.cu:12"
-            ", thread (251,0,0) of block (0,0,0): is out of bounds",
+            "Invalid __global__ read of size 8 bytes in ns::operator() at candidate.cu:12",
         ),
         (
             UNINITIALISED,
-            "Uninitialized __global__ memory read of size 4 bytes in kernel"
-            ", thread (0,0,0) of block (0,0,0)",
+            "Uninitialized __global__ memory read of size 4 bytes in kernel",
         ),
-        (API_ERROR, "cudaErrorInvalidConfiguration: invalid configuration argument"),
     ],
-    ids=["out-of-bounds", "source-lines", "older-form", "uninitialised", "api-error"],
+    ids=["out-of-bounds", "source-lines", "older-form", "uninitialised"],
 )
 def test_the_first_finding_fits_on_a_line(log: str, said: str) -> None:
     assert finding(log, "memcheck") == f"compute-sanitizer memcheck: {said}"
 
 
-def test_a_race_names_both_accesses() -> None:
+def test_a_race_names_its_access() -> None:
     said = finding(RACE, "racecheck")
     assert said is not None
     assert "Write access at reduce(int *, int *)" in said
-    assert "; and Read access at reduce(int *, int *) in candidate.cu:16" in said
 
 
-@pytest.mark.parametrize("log", [CLEAN, DETACHED, "", "Segmentation fault\n", "=========\n"])
+@pytest.mark.parametrize(
+    "log", [CLEAN, DETACHED, API_ERROR, "", "Segmentation fault\n", "=========\n"]
+)
 def test_no_finding_is_no_advice(log: str) -> None:
     assert finding(log, "memcheck") is None
 
