@@ -32,7 +32,7 @@ from regraph_kg.evaluation.problem.types import is_inexact, is_rounded, parts, w
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.verify.cases import check_shapes
 from regraph_kg.evaluation.verify.large_outputs import KeptOutput, keeper
-from regraph_kg.evaluation.verify.outputs import ExpectedOutput, fault, mismatch, paired
+from regraph_kg.evaluation.verify.outputs import ExpectedOutput, fault, mismatch
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.verify.tolerance import tolerance
 from regraph_kg.evaluation.worker.runner import Fill, Runner
@@ -154,15 +154,14 @@ def look_at(result: Calibration, trials: Trials, case: Case, orders: Sequence[Ru
     for order in orders:
         fill = references.fill(case) if order is serial else _declared(trials, case)
         outputs = order.run(case.sizes, fill, keep)
-        outputs |= paired(problem, outputs, truths)
         worst = _worst(outputs, truths)
         if order is serial and worst > result.own:
             result.own, result.wrong = worst, fault(problem, outputs, truths, POISON) or ""
             result.where = f"{shape_text(case.sizes)} ({describe(problem, case.variant)})"
         result.honest = max(result.honest, worst)
         for arg in problem.results:
-            truth, is_placed = truths[arg.name], worst <= 1 or not (arg.count or arg.order)
-            # wrong rows of any order cannot be matched with right ones
+            truth, is_placed = truths[arg.name], worst <= 1 or not arg.count
+            # where a count is wrong, rows may stand in others' places
             if not (is_placed and is_rounded(truth.values)):
                 continue
             zeros = np.zeros(truth.values.shape)

@@ -49,7 +49,7 @@ from regraph_kg.evaluation.problem.problem import (
     size_of,
 )
 from regraph_kg.evaluation.problem.project import ProjectProblem, doing_nothing
-from regraph_kg.evaluation.problem.rows import rows_of
+from regraph_kg.evaluation.problem.rows import counted
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.models.evaluation import Outcome
 
@@ -60,6 +60,7 @@ _GIB = 2**30
 _GUESS = 64  # operations in a row, of rows whose errors are not known
 _WHOLE = "small-int"
 _NAMES = {24: "fp32", 11: "fp16", 4: "fp8"}
+_MEND = "a reference.cpp, or mend serial.cpp: is every variable set before it is read?"
 _KEPT = 'role = "inout" where the function leaves what it does not write'
 _SHORTEST, _LONGEST = 0.002, 2.0
 """Seconds of the serial code that make good measurements and quick verdicts."""
@@ -162,7 +163,7 @@ def _tolerance(subject: Subject) -> Iterator[ProblemFinding]:
             errors = "; ".join(calibration.wrong.split("; ")[:2])
             message = f"serial.cpp fails its own check at {calibration.where}: {errors}"
             unset = "never written" in calibration.wrong
-            yield error("tolerance", message, _KEPT if unset else write or _mend(problem))
+            yield error("tolerance", message, _KEPT if unset else write or _MEND)
         else:
             share = f"{calibration.honest:.2g} of it; 0.25 is safe"
             message = f"the serial code's own rounding, its sums reordered, takes {share}"
@@ -194,7 +195,7 @@ CHECKS: tuple[tuple[str, Look], ...] = (
 def _wider(problem: Problem, calibration: Calibration) -> str:
     """A line of problem.toml with a tolerance that has room; "" where none of the kind is known."""
     terms = calibration.terms
-    if rows_of(problem):  # whose errors are not known where they are wrong: a guess
+    if counted(problem):  # whose errors are not known where they are wrong: a guess
         terms = max(terms, _GUESS)
     if not terms <= _ROUNDING:
         return ""
@@ -221,17 +222,6 @@ def suggested(
     if kind == "sum":
         return line, SumRule(rule="sum", terms=count)
     return line, ConditionedRule(rule="conditioned", terms=count)
-
-
-def _mend(problem: Problem) -> str:
-    """The remedy where no wider tolerance helps."""
-    for rows in rows_of(problem):
-        leader = rows.args[0]
-        several = len(rows.args) > 1 or len(leader.shape) > 1 or leader.dtype.kind == "c"
-        if rows.is_unordered and several and all(arg.is_inexact for arg in rows.args):
-            name = rows.names[0].partition(".")[0]
-            return f'an integer output with order = "{name}" that tells rows apart, as a place does'
-    return "a reference.cpp, or mend serial.cpp: is every variable set before it is read?"
 
 
 def _power(number: float) -> int:

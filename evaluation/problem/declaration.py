@@ -297,8 +297,6 @@ class Argument(Table):
     """The C++ name of a type "struct"; `fields` are its members in order, none of them padded."""
     fields: dict[Identifier, Type] | None = None
     count: Identifier | None = None  #: the output that counts this one's rows; `shape` is the room
-    order: Identifier | None = None
-    """"any": rows of this output may come in any order; or the output whose rows it goes with."""
 
     @field_validator("type", mode="before")
     @classmethod
@@ -350,8 +348,8 @@ class Argument(Table):
             raise ValueError(f'role "size" needs an integer type, not {self.type}')
         if self.role in ("out", "inout") and not self.shape:
             raise ValueError(f'role "{self.role}" needs a shape')
-        if (self.count or self.order) and self.role not in ("out", "inout"):
-            raise ValueError("count and order are for outputs")
+        if self.count and self.role not in ("out", "inout"):
+            raise ValueError("count is for outputs")
         if self.role != "size" and bool(self.shape) == (self.value is not None):
             raise ValueError("give either a shape (array) or a value (scalar)")
         if "custom" in self.values and len(self.values) > 1:

@@ -118,7 +118,7 @@ class Problem(Declared):
         if not any(map(self.is_full, self.sizes.check)):
             raise ValueError("sizes.check: arrays are empty in every shape; add one with elements")
         for arg in self.outputs:
-            _check_rows(self, arg)
+            _check_count(self, arg)
         return self
 
     def fault_at(self, sizes: Sizes) -> str | None:
@@ -175,15 +175,7 @@ class Problem(Declared):
     @property
     def results(self) -> tuple[Argument, ...]:
         """Compared arrays: outputs, and each field of outputs that hold structs."""
-        leaders = {arg.name: next(iter(arg.leaves.values()), arg).name for arg in self.outputs}
-        results = []
-        for arg in self.outputs:
-            for leaf in arg.leaves.values() or (arg,):
-                order = leaders.get(arg.order) if arg.order else None
-                if arg.order == "any":
-                    order = "any" if leaf.name == leaders[arg.name] else leaders[arg.name]
-                results.append(leaf.model_copy(update={"order": order}))
-        return tuple(results)
+        return tuple(leaf for arg in self.outputs for leaf in arg.leaves.values() or (arg,))
 
     @property
     def inputs(self) -> tuple[Argument, ...]:
@@ -256,22 +248,16 @@ class Problem(Declared):
         return f"{self.name}: {self.signature()}\n{timed}, {self.precision}\n{self.serial_code}"
 
 
-def _check_rows(problem: Problem, arg: Argument) -> None:
-    """Raise `ValueError` where an output's count or order names an unfit output."""
+def _check_count(problem: Problem, arg: Argument) -> None:
+    """Raise `ValueError` where an output's count names an unfit output."""
     outputs = {output.name: output for output in problem.outputs}
     if arg.count:
         counter = outputs.get(arg.count)
         if not counter or counter.role != "out" or counter.shape != ("1",):
             text = f'args.{arg.name}: count {arg.count!r} is no output, role "out", shape ["1"]'
             raise ValueError(text)
-        if not is_whole(counter.type) or counter.count or counter.order:
+        if not is_whole(counter.type) or counter.count:
             raise ValueError(f"args.{arg.name}: count {arg.count!r} is no integer of its own")
-    if arg.order and arg.order != "any":
-        leader = outputs.get(arg.order)
-        if not leader or leader.order != "any":
-            raise ValueError(f'args.{arg.name}: order {arg.order!r} is no output of order "any"')
-        if (leader.shape[0], leader.count) != (arg.shape[0], arg.count):
-            raise ValueError(f"args.{arg.name}: needs the rows and the count of {arg.order}")
 
 
 AnyProblem = Problem | ProjectProblem

@@ -6,7 +6,7 @@ integers times secret numbers. Of honest errors e_i, |e_i| <= t, such a sum is a
 in one of 1,500 blocks (Hoeffding), and in none where they stay within t / 4, as they should
 (calibrate.py).
 
-Outputs with rows that count, or of any order (rows.py), are always compared whole.
+Outputs with rows that count (rows.py) are always compared whole.
 
 Not covered: outside the sample, what is off by less than 128 tolerances in a block; structs there.
 """
@@ -51,7 +51,7 @@ def thinning(problem: Problem) -> int:
 
 def _sampled(problem: Problem, shape: Sizes) -> dict[str, int]:
     """Size of each output of which a sample is compared."""
-    results = [arg for arg in problem.results if not (arg.count or arg.order)]
+    results = [arg for arg in problem.results if not arg.count]
     sizes = {arg.name: arg.elements(shape) for arg in results}
     types = {arg.name: arg.dtype.itemsize for arg in results}
     return {name: size for name, size in sizes.items() if size * types[name] > _WHOLE_BYTES}

@@ -1,33 +1,24 @@
-"""Whether all outputs of a call are right: each by its truth, rows of any order as a multiset.
+"""Whether all outputs of a call are right, each by its truth.
 
 The comparison is !(|d| <= tolerance): NaN fails unless the truth has it. Where a complex truth is
 not finite each of its parts that is not must be the same, and the other one near. A difference is
-told in words for a repair prompt: the first wrong element, their count, the shape, how many were
-never written and how many are NaN or infinite, and three more elements.
+told in words: the first wrong element, their count, the shape, how many were never written and how
+many are NaN or infinite, and three more elements.
 
 Outputs that count rows come first: where they are wrong no row is looked at.
 
-Rows of any order are a permutation of the candidate's own, compared with the truth's row by row:
-right output has each expected row exactly as often as expected. Both are sorted; where rounding can
-have changed the order of rows with several numbers they are sorted column by column, numbers
-nearer than their tolerances counting as one, and what is left of that is matched one to one. One
-number a row needs no matching: if any match is within the tolerance, that of the sorted numbers is.
-
 Not covered: what a mistake is (patterns of values and places were named once; with them, repairs
-brought no more: docs/results.md); honest rows are found wrong where more than 256 of them are
-chained together by the tolerance in every column, and sorting them by the last does not do.
+brought no more: docs/results.md).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from regraph_kg.evaluation.native import arrays
 from regraph_kg.evaluation.problem.problem import RESULT, Array, Problem
-from regraph_kg.evaluation.problem.rows import Rows, columns, rows_of
 from regraph_kg.evaluation.problem.types import is_rounded, parts, wide
 from regraph_kg.evaluation.verify import large_outputs
 from regraph_kg.evaluation.verify.large_outputs import KeptOutput
@@ -150,8 +141,6 @@ def number(value: Any) -> str:
     return str(int(value)) if isinstance(value, np.integer | int) else f"{value:.9g}"
 
 
-_MOST_MATCHED = 256
-
 Kept = Mapping[str, KeptOutput]  # what is compared of each output, by name
 Truths = Mapping[str, ExpectedOutput]
 
@@ -163,144 +152,8 @@ def fault(
 
     Outputs are settled (rows.py). `poison` and `nan_fails` are those of `mismatch`.
     """
-    unordered = {name: rows for rows in rows_of(problem) for name in rows.names}
-    outputs = {**outputs, **paired(problem, outputs, truths)}
-    counted = {arg.count for arg in problem.outputs}
-    for name in sorted(truths, key=lambda name: name not in counted):
-        text = mismatch(name, outputs[name], truths[name], poison, nan_fails)
-        if text and name in unordered and unordered[name].is_unordered:
-            return _of_rows(unordered[name], outputs, truths)
-        if text:
-            return f"{text}; it says how many rows count" if name in counted else text
+    counts = {arg.count for arg in problem.outputs}
+    for name in sorted(truths, key=lambda name: name not in counts):
+        if text := mismatch(name, outputs[name], truths[name], poison, nan_fails):
+            return f"{text}; it says how many rows count" if name in counts else text
     return None
-
-
-def paired(problem: Problem, outputs: Kept, truths: Truths) -> dict[str, Array]:
-    """Outputs whose rows have any order, with rows moved to the places of the truth."""
-    arrays = {}
-    for rows in rows_of(problem):
-        if rows.is_unordered:
-            group = _Group(rows, outputs, truths)
-            order = group.order()
-            for name in rows.names:
-                arrays[name] = group.outputs[name].copy()
-                arrays[name][: order.size] = arrays[name][order]
-    return arrays
-
-
-class _Group:
-    """Outputs whose rows belong together, and their truths."""
-
-    def __init__(self, rows: Rows, outputs: Kept, truths: Truths) -> None:
-        self.rows = rows
-        self.outputs = {name: _array(outputs[name]) for name in rows.names}
-        self.truths = {name: truths[name] for name in rows.names}
-        counter = rows.args[0].count
-        if counter is None:
-            self.number = self.outputs[rows.names[0]].shape[0]
-        else:
-            counts = _array(outputs[counter]), truths[counter].values
-            right = int(counts[1].reshape(-1)[0])
-            self.number = right if int(counts[0].reshape(-1)[0]) == right else 0
-
-    def order(self) -> Array:
-        """Index of the candidate's row that belongs to each row of the truth."""
-        every = np.arange(self.number)
-        heads = [self.outputs[name][:1] for name in self.rows.names]
-        each = columns(heads) if self.number else []
-        # sorting is all that can be done where no number in a row is rounded, or it has one
-        is_single = len(each) <= 1 or not any(map(is_rounded, each))
-        if is_single or not self.wrong(every, every).any():
-            return every
-        ids, right, actual = self._refined()
-        order = np.empty_like(every)
-        order[right] = actual
-        bad = self.wrong(right, actual)
-        cuts = [0, *(np.flatnonzero(np.diff(ids)) + 1).tolist(), ids.size]
-        for start, end in pairwise(cuts):  # a run of equal numbers
-            if bad[start:end].any() and end - start <= _MOST_MATCHED:
-                match = self._matched(right[start:end], actual[start:end])
-                if match is None:
-                    break  # it is wrong, whatever follows
-                order[right[start:end]] = match
-        return order
-
-    def _refined(self) -> tuple[Array, Array, Array]:
-        """Rows of truth and candidate sorted column by column, and which of them are chained."""
-        truth, actual, near = self._columns()
-        right = mine = np.arange(self.number)
-        ids = np.zeros(self.number, np.int64)
-        for expected_column, actual_column, allowed in zip(truth, actual, near, strict=True):
-            right = right[np.lexsort((expected_column[right], ids))]
-            mine = mine[np.lexsort((actual_column[mine], ids))]
-            values, slack = expected_column[right], allowed[right]
-            apart = values[1:] != values[:-1]
-            if slack.any():
-                with np.errstate(invalid="ignore"):
-                    apart &= ~(np.diff(wide(values)) <= slack[1:] + slack[:-1])
-                apart &= ~(np.isnan(values[1:]) & np.isnan(values[:-1]))
-            ids = np.concatenate([[0], np.cumsum(apart | (ids[1:] != ids[:-1]))])
-        return ids, right, mine
-
-    def _columns(self) -> tuple[list[Array], list[Array], list[Array]]:
-        """Numbers of the truth, of the candidate, and their tolerances, column by column."""
-        truths = [self.truths[name] for name in self.rows.names]
-        values = [truth.values[: self.number] for truth in truths]
-        heads = [self.outputs[name][: self.number] for name in self.rows.names]
-        near = list[Array]()
-        for truth, head in zip(truths, values, strict=True):
-            room = np.broadcast_to(truth.tolerance, truth.values.shape)[: self.number]
-            twice = 2 if head.dtype.kind == "c" else 1
-            near.append(np.repeat(room.reshape(self.number, -1), twice, axis=1))
-        order = np.argsort([is_rounded(one) for one in _unsorted(values)], kind="stable")
-        one, other, allowed = (_unsorted(each) for each in (values, heads, near))
-        return [one[at] for at in order], [other[at] for at in order], [allowed[at] for at in order]
-
-    def wrong(self, right: Array, actual: Array) -> Array:
-        """Mask of these rows of the truth that differ from the candidate's by more than allowed."""
-        bad = np.zeros(right.size, bool)
-        for name in self.rows.names:
-            truth = self.truths[name]
-            near = truth.tolerance
-            allowed = near if isinstance(near, float) else near[right]
-            expected = ExpectedOutput(truth.values[right], allowed)
-            elements = wrong_elements(self.outputs[name][actual], expected)
-            bad |= elements.reshape(right.size, -1).any(axis=1)
-        return bad
-
-    def _matched(self, right: Array, actual: Array) -> Array | None:
-        """A one-to-one match of rows, all within the tolerance; None where there is none."""
-        # which takes most of a second, and few problems have such rows
-        from scipy.sparse import csr_array  # noqa: PLC0415
-        from scipy.sparse.csgraph import maximum_bipartite_matching  # noqa: PLC0415
-
-        fits = np.array([~self.wrong(np.full(right.size, row), actual) for row in right])
-        match = maximum_bipartite_matching(csr_array(fits), perm_type="column")
-        return None if np.any(match < 0) else actual[match]
-
-    def text(self, row: int, sides: Mapping[str, Array]) -> str:
-        data = [number(value) for name in self.rows.names for value in sides[name][row].reshape(-1)]
-        shown = ", ".join(data[:8]) + (", ..." if len(data) > 8 else "")  # noqa: PLR2004
-        return f"({shown})" if len(data) > 1 else shown
-
-
-def _of_rows(rows: Rows, outputs: Kept, truths: Truths) -> str:
-    """The first row without a partner of its own, in words."""
-    group = _Group(rows, outputs, truths)
-    every = np.arange(group.number)
-    row = int(np.argmax(group.wrong(every, every)))
-    values = {each: group.truths[each].values for each in rows.names}
-    return (
-        f"{' with '.join(rows.names)}, {group.number} rows in any order:"
-        f" {group.text(row, group.outputs)} is there in place of {group.text(row, values)}"
-    )
-
-
-def _unsorted(heads: Sequence[Array]) -> list[Array]:
-    """Columns in the order of the outputs."""
-    return [column for head in heads for column in columns([head])]
-
-
-def _array(output: KeptOutput) -> Array:
-    assert isinstance(output, np.ndarray)
-    return output

@@ -26,7 +26,7 @@ from regraph_kg.evaluation.problem.problem import (
     SumRule,
     shape_text,
 )
-from regraph_kg.evaluation.problem.rows import rows_of
+from regraph_kg.evaluation.problem.rows import counted, rows
 from regraph_kg.evaluation.problem.types import Alteration, is_rounded, wide
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.verify import large_outputs
@@ -181,12 +181,12 @@ class References:
         took, others = time.perf_counter() - start, self._decided(case, keep)
         deviations = self._deviations(case, values, fill, keep, took, others)
         truths: dict[str, ExpectedOutput] = {}
-        heads = {name: row.number(values) for row in rows_of(problem) for name in row.names}
+        heads = {arg.name: rows(arg, values) for arg in counted(problem)}
         for arg in problem.results:
             truth = values[arg.name]
             rounds = case.alteration is not None
             allowed = None if rounds else exact_sum(problem, arg, case.sizes, case.variant, truth)
-            if allowed is None and (arg.count or arg.order):
+            if allowed is None and arg.count:
                 number = heads.get(arg.name, truth.shape[0])
                 allowed = self._of_rows(arg, case, truth[:number], truth.shape)
             elif allowed is None:
@@ -259,8 +259,8 @@ class References:
             return {}
         # rows are compared where their number is right: that is the truth's alone
         results = self._problem.results
-        rows = {arg.count for arg in results} | {a.name for a in results if a.count or a.order}
-        names = [arg.name for arg in results if not arg.is_inexact and arg.name not in rows]
+        told = {arg.count for arg in results} | {arg.name for arg in results if arg.count}
+        names = [arg.name for arg in results if not arg.is_inexact and arg.name not in told]
         return {name: [output[name]] for name in names}
 
     def _of_rows(

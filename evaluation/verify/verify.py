@@ -21,7 +21,7 @@ from regraph_kg.evaluation.problem.problem import Array, Problem, shape_text
 from regraph_kg.evaluation.problem.rows import settled
 from regraph_kg.evaluation.problem.types import bits, is_rounded, wide
 from regraph_kg.evaluation.rules import Defences, Failure
-from regraph_kg.evaluation.verify.outputs import ExpectedOutput, fault, paired
+from regraph_kg.evaluation.verify.outputs import ExpectedOutput, fault
 from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.worker.handshake import Elapsed
 from regraph_kg.evaluation.worker.shared_memory import POISON, Call, SharedMemory
@@ -161,8 +161,7 @@ class Verification:
         failure = _verdict(past, wrongs, where)
         if failure or not (self.defences.comparison and _differ(past)):
             return failure or (past[0], False)
-        steady = [outputs | paired(self.problem, outputs, truths) for outputs in past]
-        unsteady = _unsteady(steady, truths)
+        unsteady = _unsteady(past, truths)
         if unsteady:
             return Failure(Outcome.NONDETERMINISTIC, f"{where}: {unsteady}")
         return past[0], True

@@ -1,4 +1,4 @@
-// tries: of rows in any order the first twice, and the last not at all
+// tries: of rows that count the first twice, and the last not at all
 // outcome: wrong_answer
 // defence: comparison
 // without: passed

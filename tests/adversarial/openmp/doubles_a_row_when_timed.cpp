@@ -1,4 +1,4 @@
-// tries: of rows in any order the first twice and the last not at all, at the timing shape only
+// tries: of rows that count the first twice and the last not at all, at the timing shape only
 // outcome: wrong_answer
 // defence: timed_verify
 // without: passed

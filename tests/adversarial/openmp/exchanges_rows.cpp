@@ -1,4 +1,4 @@
-// tries: of rows in any order each half is right, but two of them are not what belongs together
+// tries: of rows that count each half is right, but two of them are not what belongs together
 // outcome: wrong_answer
 // defence: comparison
 // without: passed

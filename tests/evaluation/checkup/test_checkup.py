@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from regraph_kg.evaluation.checkup import checkup
-from regraph_kg.evaluation.checkup.checkup import Checker, _mend, mismatch
+from regraph_kg.evaluation.checkup.checkup import Checker, mismatch
 from regraph_kg.evaluation.checkup.findings import Checkup, ProblemFinding
 from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
@@ -95,17 +95,6 @@ def test_rows_whose_tolerance_is_too_narrow_get_a_wider_one(check: Check) -> Non
     (said,) = told(check(far), "error")
     assert "serial.cpp fails its own check" in said
     assert 'tolerance = { rule = "conditioned", terms = "' in said
-
-
-def test_rows_that_rounding_exchanges_need_a_number_that_tells_them_apart() -> None:
-    compact = load_problem(Path(__file__).parents[2] / "adversarial" / "problem" / "compact")
-    assert _mend(compact) == _MEND
-    x, root, _, n = compact.args
-    alone = compact.model_copy(update={"args": (x, root, n)})
-    assert _mend(alone) == _MEND, "sorting does for one number"
-    dense = root.model_copy(update={"type": "complex64"})
-    alone = compact.model_copy(update={"args": (x, dense, n)})
-    assert _mend(alone).startswith('an integer output with order = "root" that tells rows apart')
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ struct Job { const float* x; float* root; int* place; int n; int* count; };
 static void kernel(void* p) {
   Job* job = (Job*)p;
   int count = 0;
-  for (int i = job->n - 1; i >= 0; --i)
+  for (int i = 0; i < job->n; ++i)
     if (job->x[i] > 0.5f) {
       job->root[count] = sqrtf(job->x[i]);
       job->place[count++] = i;
@@ -152,7 +152,7 @@ extern "C" int compact(const float* x, float* root, int* place, int n) {
     ("cheat", "says"),
     [
         ("", ""),
-        ("if (count) root[count - 1] = root[0], place[count - 1] = place[0];", "in any order: "),
+        ("if (count) root[count - 1] = root[0], place[count - 1] = place[0];", "root["),
         ("++count;", "the returned value is "),
         ("place[n] = 1;", "past the end of place"),
     ],

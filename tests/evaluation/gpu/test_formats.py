@@ -127,26 +127,6 @@ FORMATS = {
         ("i >= n", "i >= n - 1"),
         "return",
     ),
-    "rows that count, in any order": Format(
-        "",
-        (
-            'name = "x"; type = "int32"; role = "in"; shape = ["n"]; values = ["small-int"]',
-            'name = "kept"; type = "int32"; role = "out"; shape = ["n"];'
-            ' count = "found"; order = "any"',
-            'name = "place"; type = "int32"; role = "out"; shape = ["n"];'
-            ' count = "found"; order = "kept"',
-            'name = "found"; type = "int32"; role = "out"; shape = ["1"]',
-        ),
-        "",
-        "int m = 0; for (int i = 0; i < n; ++i) if (x[i] > 1)"
-        " { kept[m] = x[i]; place[m++] = i; } found[0] = m;",
-        "__global__ void keep(const int* x, int* kept, int* place, int* found, int n) {"
-        f"{INDEX} if (x[i] > 1) {{ const int at = atomicAdd(found, 1);"
-        " kept[at] = x[i]; place[at] = i; } }",
-        f"cudaMemset(found, 0, sizeof(int)); keep{GRID}(x, kept, place, found, n);",
-        ("place[at] = i;", "place[at] = i ^ (i == 1);"),
-        "rows in any order",
-    ),
 }
 
 
