@@ -66,7 +66,8 @@ class LoopUses:
 
     def read(self, calls: Sequence[Occurrence]) -> Dependences:
         """The dependences of the loop."""
-        if not is_counted(self.names, self.names.events.loops[self.loop]):
+        loop = self.names.events.loops[self.loop]
+        if not is_counted(self.names, loop) or self._is_hidden(loop.node, calls):
             self.result.verdicts.add("unknown")
         self._scalars()
         groups: dict[tuple[str, int], list[ElementAccess]] = {}
@@ -89,6 +90,19 @@ class LoopUses:
         swapped = [called(call.node) for call in calls if analysis.carries(call) == "yes"]
         self.result.swaps |= bool({"swap", ".swap"} & set(swapped))
         return self.result
+
+    def _is_hidden(self, loop: Node, calls: Sequence[Occurrence]) -> bool:
+        """Whether the loop or what it calls does something that the tree does not show."""
+        events = self.names.events
+        for call in calls:
+            held = events.find(called(call.node), call.node)
+            if called(call.node).removeprefix(".") in events.unclear or (
+                held is not None and held.value is not None and events.hidden.within(held.value)
+            ):
+                return True
+        changed = {text(root_name(use.node)) for use in self.uses if use.mode != "read"}
+        changed |= {element.array for element in self.elements if element.mode != "read"}
+        return events.hidden.within(loop) or bool(changed & events.hidden.names)
 
     def _is_scratch(self, group: list[ElementAccess]) -> bool:
         """Whether each iteration may have an array of its own in place of one before the loop."""

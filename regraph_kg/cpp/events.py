@@ -9,6 +9,7 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from regraph_kg.cpp.guards import guarded, self_update
+from regraph_kg.cpp.hidden import Hidden
 from regraph_kg.cpp.occurrences import (
     LONGEST,
     NO_LOOP,
@@ -19,9 +20,11 @@ from regraph_kg.cpp.occurrences import (
     Mode,
     Occurrence,
 )
+from regraph_kg.cpp.reached import callers
 from regraph_kg.cpp.syntax import (
     LOOPS,
     arguments,
+    around,
     bare,
     called,
     declared_name,
@@ -44,7 +47,7 @@ _SCOPES = frozenset({"compound_statement", "function_definition", "lambda_expres
 
 def events_of(root: Node) -> Events:
     """Walk a tree. Never raises."""
-    reader = _Walk()
+    reader = _Walk(Hidden(root))
     reader.run(root)
     reader.events.text = root.text or b""
     for use in reader.events.names:
@@ -55,7 +58,20 @@ def events_of(root: Node) -> Events:
     for use in reader.events.names:
         _set_once(reader.events, use)
     _note_holders(reader.events, root)
+    _note_hidden(reader.events, root)
     return reader.events
+
+
+def _note_hidden(events: Events, root: Node) -> None:
+    """Note what the tree hides, and the functions that do or reach it, or throw."""
+    throws = [node for node in walk(root) if node.type == "throw_statement"]
+    found = {
+        name
+        for name, nodes in events.overloads.items()
+        for node in nodes
+        if events.hidden.within(node) or any(node in around(one) for one in throws)
+    }
+    events.unclear = callers(events, found)
 
 
 def _note_holders(events: Events, root: Node) -> None:
@@ -97,8 +113,8 @@ def _set_once(events: Events, use: Occurrence) -> None:
 
 
 class _Walk:
-    def __init__(self) -> None:
-        self.events = Events()
+    def __init__(self, hidden: Hidden) -> None:
+        self.events = Events(hidden)
         self._waiting: list[tuple[Node, CodePlace, Mode]] = []
         self._directives: list[str] = []
         self._order = 0

@@ -7,6 +7,8 @@ are defined in two ways, paste names or take any number of arguments stay, and a
 import re
 from functools import partial
 
+from tree_sitter import Node
+
 from regraph_kg.cpp.syntax import parse, text, walk
 
 _MOST = 500_000
@@ -15,41 +17,52 @@ _TOKEN = re.compile(
     r"""|^[ \t]*\#(?:\\\r?\n|[^\n])*|[A-Za-z_]\w*|\.?\d[\w.']*""",
     re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
+DEFINES = frozenset({"preproc_def", "preproc_function_def"})
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\\\r?\n", re.DOTALL)
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
 _OPENING = re.compile(r"\s*\(")
-_TYPE = re.compile(
-    r"(?:\b(?:const|unsigned|long|short|int|char|float|double|(?:std::)?\w+_t)\b ?)*"
-)
+TYPE = re.compile(r"(?:\b(?:const|unsigned|long|short|int|char|float|double|(?:std::)?\w+_t)\b ?)*")
 _ODD = re.compile(r"\.\.\.|#")  # any number of arguments, pasted names
 Macro = tuple[tuple[str, ...] | None, str]
 """Its parameters, or None where it takes no brackets, and its body."""
 
 
-def written_out(code: str) -> tuple[str, frozenset[str]]:
-    """The text without uses of its macros, and the macros that are used and could not be."""
-    macros, unclear = dict[str, Macro](), set[str]()
-    for node in walk(parse(code.encode()).root_node):
+def definitions(root: Node) -> dict[str, set[Macro | None]]:
+    """What each macro of a text is defined as; None: undone, pasted, or of any arguments."""
+    found: dict[str, set[Macro | None]] = {}
+    for node in walk(root):
         if node.type == "preproc_call" and text(node).lstrip("# \t").startswith("undef"):
-            unclear |= {*text(node).split()[1:2]}
-        if node.type not in ("preproc_def", "preproc_function_def"):
+            found.setdefault(text(node).split()[-1], set()).add(None)
+        if node.type not in DEFINES:
             continue
-        name, listed = (
-            text(node.child_by_field_name("name")),
-            node.child_by_field_name("parameters"),
-        )
+        listed = node.child_by_field_name("parameters")
         body = _COMMENT.sub(" ", text(node.child_by_field_name("value"))).strip()
         taken = tuple(map(text, listed.named_children)) if listed is not None else None
-        if macros.setdefault(name, (taken, body)) != (taken, body) or _ODD.search(text(node)[1:]):
-            unclear.add(name)
-    plain = {n for n, (taken, body) in macros.items() if taken is None and _TYPE.fullmatch(body)}
-    unclear -= plain
+        made = None if _ODD.search(text(node)[1:]) else (taken, body)
+        found.setdefault(text(node.child_by_field_name("name")), set()).add(made)
+    return found
+
+
+def written_out(code: str) -> tuple[str, frozenset[str]]:
+    """The text without uses of its macros, and the macros that are used and could not be."""
+    known = definitions(parse(code.encode()).root_node)
+    plain = {name for name, found in known.items() if all(map(_is_type, found))}
+    macros = {name: one for name, found in known.items() for one in found if one and {one} == found}
+    unclear = known.keys() - macros.keys() - plain
     for name, (taken, body) in macros.items():  # numbers, and what is made of those before
-        words = {*_WORD.findall(re.sub(r"\.?\d[\w.']*", "0", body))}
-        plain |= {name} if taken is None and words <= plain else set()
-    used = {name: macro for name, macro in macros.items() if name not in unclear | plain}
+        plain |= {name} if taken is None and words_in(body) <= plain else set()
+    used = {name: macro for name, macro in macros.items() if name not in plain}
     made = with_macros(code, used)
     return made, frozenset({match[0] for match in _TOKEN.finditer(made)} & unclear)
+
+
+def words_in(body: str) -> set[str]:
+    """The names in a macro's body."""
+    return {*_WORD.findall(re.sub(r"\.?\d[\w.']*", "0", body))}
+
+
+def _is_type(macro: Macro | None) -> bool:
+    return macro is not None and macro[0] is None and bool(TYPE.fullmatch(macro[1]))
 
 
 def with_macros(code: str, macros: dict[str, Macro]) -> str:

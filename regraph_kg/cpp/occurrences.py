@@ -7,6 +7,7 @@ from typing import Literal
 
 from tree_sitter import Node
 
+from regraph_kg.cpp.hidden import Hidden
 from regraph_kg.cpp.syntax import short, text
 
 Mode = Literal["read", "write", "update"]
@@ -101,6 +102,7 @@ class Occurrence:
 class Events:
     """All results of one walk."""
 
+    hidden: Hidden
     loops: list[Loop] = field(default_factory=list)
     declared: dict[str, list[Declared]] = field(default_factory=dict)
     names: list[Occurrence] = field(default_factory=list)
@@ -113,6 +115,7 @@ class Events:
     overloads: dict[str, list[Node]] = field(default_factory=dict)  # all functions of a name
     classes: set[str] = field(default_factory=set)
     holders: set[str] = field(default_factory=set)  # classes that may hold a pointer
+    unclear: frozenset[str] = frozenset()  # functions that throw, or do what the tree hides
     complete: bool = True  # whether no limit cut the lists
     text: bytes = b""
 

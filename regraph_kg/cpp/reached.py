@@ -77,3 +77,12 @@ def looped(events: Events) -> frozenset[str]:
         before = len(names)
         names |= {name for place, name in calls if place.function in names}
     return frozenset(names)
+
+
+def callers(events: Events, names: Set[str]) -> frozenset[str]:
+    """These functions, and all that call one of them, directly or not."""
+    calls = [(call.place.function, called(call.node).removeprefix(".")) for call in events.calls]
+    users: dict[str, set[str]] = {}
+    for caller, name in calls:
+        users.setdefault(name, set()).add(caller)
+    return _closed(set(names), users)

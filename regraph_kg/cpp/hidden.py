@@ -1,0 +1,93 @@
+"""Parts of a text where its tree does not say what the compiler reads.
+
+These are uses of the text's own macros, branches of the preprocessor, and `try`, which an iteration
+may leave. A macro is clear if its body is one number, a type, or one expression in parentheses of
+such and of its parameters. Not covered: macros of headers, which count as names of constants.
+"""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from regraph_kg.cpp.macros import DEFINES, TYPE, definitions, words_in
+from regraph_kg.cpp.syntax import inside_of, text, walk
+
+_BRANCHES = frozenset({"preproc_if", "preproc_ifdef"})
+_STILL = frozenset({"preproc_call", "preproc_include", "comment", "preproc_else"})
+_NUMBER = re.compile(r"-?\.?\d(?:[\w.']|(?<=[eE])[-+])*|'\\?.'|\"[^\"]*\"")
+_KNOWN = re.compile(r"true|false|nullptr|std|" + TYPE.pattern)
+_MORE = re.compile(r"\+\+|--|->|(?<![=<>!])=(?!=)|[;{}\[\]#]|[^\w)\s&]\s*[&*](?!&)|\w\s*\(")
+"""Assignments, calls, elements and addresses."""
+
+
+class Hidden:
+    """What the tree of one text hides."""
+
+    def __init__(self, root: Node) -> None:
+        self.macros = definitions(root)
+        uses = [*self._uses(root)]
+        self._clear = {name for name in self.macros if self._is_clear(name, frozenset())}
+        parts = [node for node in uses if text(node) not in self._clear]
+        for node in walk(root):
+            if node.type == "try_statement":
+                parts.append(node)
+            function = inside_of(node, {"function_definition"}) if node.type in _BRANCHES else None
+            if function is not None and any(map(_speaks, node.named_children[1:])):
+                parts.append(function)
+        self.spans = [(part.start_byte, part.end_byte) for part in parts]
+        self.names = self._names({text(node) for node in uses})
+        """Names in bodies of macros that are in use."""
+
+    def within(self, node: Node) -> bool:
+        """Whether a statement or function holds such a part, or stands in one."""
+        return any(a < node.end_byte and node.start_byte < b for a, b in self.spans)
+
+    def _uses(self, root: Node) -> Iterator[Node]:
+        """The leaves that name a macro outside of directives."""
+        for leaf in walk(root) if self.macros else ():
+            if leaf.child_count or text(leaf) not in self.macros:
+                continue
+            outer = leaf.parent or root
+            defines = outer.type in DEFINES or outer.type in _BRANCHES
+            if not defines or outer.child_by_field_name("name") != leaf:
+                yield leaf
+
+    def _is_clear(self, name: str, outer: frozenset[str]) -> bool:
+        """Whether a macro is, by all its definitions, no more than what it looks like."""
+        for macro in self.macros[name]:
+            if macro is None or name in outer:
+                return False
+            taken, body = macro
+            if _NUMBER.fullmatch(body) or TYPE.fullmatch(body):
+                continue
+            words = words_in(body) - {*(taken or ())}
+            inner = words & self.macros.keys()
+            if not all(map(_KNOWN.fullmatch, words - inner)) or _MORE.search(body):
+                return False
+            if not _is_enclosed(body) or not all(self._is_clear(w, outer | {name}) for w in inner):
+                return False
+        return True
+
+    def _names(self, waiting: set[str]) -> frozenset[str]:
+        found = set[str]()
+        while waiting:
+            macros = filter(None, self.macros[waiting.pop()])
+            names = [words_in(body) - {*(taken or ())} for taken, body in macros]
+            waiting |= (set().union(*names) - found) & self.macros.keys()
+            found |= set().union(*names)
+        return frozenset(found)
+
+
+def _speaks(node: Node) -> bool:
+    """Whether a part of a branch is code, not a directive or a comment."""
+    inner = node.named_children if node.type == "preproc_else" else [node]
+    return any(part.type not in _STILL for part in inner)
+
+
+def _is_enclosed(body: str) -> bool:
+    """Whether one pair of parentheses holds all of it."""
+    depth = [0]
+    for letter in body:
+        depth.append(depth[-1] + (letter == "(") - (letter == ")"))
+    return body[:1] == "(" and body[-1:] == ")" and min(depth[1:-1], default=0) > 0
