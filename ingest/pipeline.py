@@ -7,6 +7,7 @@ simply run again, and two ingests of one file at once do no harm.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from regraph_kg.errors import BadInput
@@ -16,6 +17,7 @@ from regraph_kg.models.graph import MergeCounts, MergePlan, Relabelled
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import LONGEST_NAME, Technique, Vocabulary, spelling, technique_id
 from regraph_kg.models.trajectory import Trajectory, is_claim
+from regraph_kg.models.transform import SHIPPED
 
 if TYPE_CHECKING:  # only wiring knows a store
     from regraph_kg.backends.store import GraphStore
@@ -54,7 +56,8 @@ class Portion:
         """Merge the plans into `store`, which must know the cascade's vocabulary."""
         counts = store.merge(self.plans)
         brought = [one.transform for one in self.lines if isinstance(one, Brought)]
-        refused = store.bring_transforms(brought)
+        # what ships comes with the program, in its own version
+        refused = store.bring_transforms([one for one in brought if one.source.run != SHIPPED])
         rejected = []
         # In the file's order: bad lines, and those that the store refused.
         for line in self.lines:
@@ -92,8 +95,8 @@ def portions(
 ) -> Iterator[Portion]:
     """The plans of `lines`, batch by batch; `read` holds names, and `given` ids, against code.
 
-    `made_by` says which steps transforms make. That takes 15 ms a step: ids that this
-    installation wrote or shipped are believed.
+    `made_by` says which steps transforms make. That takes 15 ms a step. None for what this
+    installation wrote or shipped: what a step says of itself is believed.
     """
     # Once: the same new technique in two lines must not differ by its date.
     created = datetime.now(UTC).isoformat(timespec="seconds")
@@ -132,13 +135,27 @@ def planned(
 
 
 def with_facts(plan: MergePlan, made_by: FactReader) -> MergePlan:
-    """A plan that says of each step which transforms make it."""
-    steps, before, facts = plan.trajectory.steps, plan.trajectory.serial, []
-    for step, label in zip(steps, plan.labels, strict=True):
-        made = (step.transform,) if step.transform else made_by(label.technique, before, step.code)
-        facts.append(made)
-        before = step.code
-    return replace(plan, facts=tuple(facts))
+    """A plan that says of each step which transforms make it.
+
+    A transform that a step names and that does not make it is forgotten. A failure that names such
+    a one is left out: nobody knows whose it was.
+    """
+    whole = plan.trajectory
+    codes = [whole.serial, *(step.code for step in whole.steps)]
+    names = [label.technique for label in plan.labels]
+    facts = tuple(map(made_by, names, codes, codes[1:]))
+    steps = tuple(
+        step if step.transform in made else step.model_copy(update={"transform": ""})
+        for step, made in zip(whole.steps, facts, strict=True)
+    )
+    kept = [
+        not one.transform
+        or one.transform in made_by(label.technique, codes[one.after_step], one.code)
+        for one, label in zip(whole.failures, plan.failed_labels, strict=True)
+    ]
+    failures, labels = compress(whole.failures, kept), compress(plan.failed_labels, kept)
+    known = whole.model_copy(update={"steps": steps, "failures": tuple(failures)})
+    return replace(plan, trajectory=known, failed_labels=tuple(labels), facts=facts)
 
 
 def _batches(lines: Iterable[Line], most: int) -> Iterator[list[Line]]:

@@ -17,12 +17,11 @@ from pydantic import ValidationError
 from regraph_kg.errors import BadInput
 from regraph_kg.ingest.foreign import HEAD, document, packed, parts, unlike
 from regraph_kg.ingest.published import Unread, is_graph
-from regraph_kg.models.text import plain
+from regraph_kg.models.text import one_line
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.models.transform import StoredTransform
 
 MOST_BYTES = 8 * 2**20  # longest accepted line; a longer one is cut, for the report
-LONGEST_REASON = 300  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +102,9 @@ def read(lines: Iterable[InputLine]) -> Iterator[Line]:
         try:
             yield _read(line)
         except ValidationError as error:
-            yield Rejected(line, _one_line(_reason(error, line.data)))
+            yield Rejected(line, one_line(_reason(error, line.data)))
         except BadInput as error:
-            yield Rejected(line, _one_line(str(error)))
+            yield Rejected(line, one_line(str(error)))
     if empty:
         yield Rejected(InputLine(1, b"", 0), "the file is empty")
 
@@ -155,11 +154,3 @@ def _reason(error: ValidationError, data: bytes) -> str:
     message = first["msg"].removeprefix("Value error, ")
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return f"{place}: {message}{more}" if place else f"{message}{more}"
-
-
-def _one_line(reason: str) -> str:
-    """A reason that names what the line says, however long or hostile that is."""
-    text = " ".join(plain(reason).split())
-    # The end names what is wrong, the beginning where.
-    half = LONGEST_REASON // 2
-    return text if len(text) <= LONGEST_REASON else f"{text[:half]} .. {text[-half:]}"

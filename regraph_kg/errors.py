@@ -69,11 +69,13 @@ class AnswersPending(RegraphError):
 
 @contextmanager
 def file_errors(path: object, remedy: str, kind: type[RegraphError] = BadInput) -> Iterator[None]:
-    """Turn an `OSError` over `path` into an error of ours that says what to do."""
+    """Turn an `OSError` over `path`, or bytes that are no text, into an error of ours."""
     try:
         yield
     except OSError as error:
         raise kind(f"{path}: {error.strerror}", remedy=remedy) from None
+    except UnicodeDecodeError:
+        raise kind(f"{path}: not UTF-8 text", remedy=remedy) from None
 
 
 def first_mistake(error: "ValidationError", whole: str = "") -> str:

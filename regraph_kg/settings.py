@@ -175,8 +175,6 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         with file_errors(path, "make it readable, or remove it"):
             values = tomllib.loads(path.read_text(encoding="utf-8") if path.exists() else "")
-    except UnicodeDecodeError:
-        raise BadInput(f"{path}: not UTF-8 text; write name = value, a setting a line") from None
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f'{path}: not TOML: {error}; write name = "value", a line each') from None
     for name in values:

@@ -110,12 +110,6 @@ class Evidence:
             tried.setdefault(failure.key, failure)
         return replace(self, measurements=tuple(steps), failures=tuple(tried.values()))
 
-    def may_be_same(self, other: "Evidence") -> bool:
-        """Whether it may be the same trajectory."""
-        return self.problem == other.problem and (
-            (self.path[0], len(self.path)) == (other.path[0], len(other.path))
-        )
-
     @property
     def pairs(self) -> list[Pair]:
         """The pairs of its steps, in order."""
@@ -182,6 +176,7 @@ def example(
 ) -> dict[str, Any]:
     """Properties of the TRANSITION of step `number`, from 1; the store leaves out nulls."""
     at = number - 1
+    made = evidence.made_by(at) or None  # believed where nobody was asked for `facts`
     return {
         "id": f"{node['id']}/{number}",
         "trajectory": node["id"],
@@ -194,8 +189,8 @@ def example(
         "original_label": steps["labels"][at],
         "relabel_stage": steps["stages"][at],
         "learner": node.get("learner"),
-        "transform": evidence.made_by(at) or None,
-        "applied_by": list(facts[at]) or None if facts else None,
+        "transform": made,
+        "applied_by": list(facts[at] if facts else filter(None, [made])) or None,
         **{name: node[name] for name in _PROVENANCE},
         **latest(evidence.measurements[at]),
     }

@@ -128,9 +128,8 @@ class GraphStore:
         """Merge trajectories in one transaction: each wholly, at most once, whoever else writes.
 
         A known trajectory adds only measurements and failures whose key is new.
-        `MergeCounts.conflicts` refuses a `ref` of other content and a trajectory that
-        cannot have the content that it claims; the rest of the batch goes on. A technique that
-        neither the store nor the plans know fails the whole batch.
+        `MergeCounts.conflicts` refuses a `ref` of other content; the rest of the batch goes on.
+        A technique that neither the store nor the plans know fails the whole batch.
         """
         return self._bolt.write(partial(write.merge, plans=plans)) if plans else MergeCounts()
 

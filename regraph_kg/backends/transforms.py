@@ -1,10 +1,12 @@
 """Transforms in the graph: (:Transform)-[:CARRIES_OUT]->(:Technique), and what they reproduced."""
 
+import warnings
 from collections.abc import Iterable, Sequence
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from regraph_kg.backends.bolt import Query
+from regraph_kg.errors import first_mistake
 from regraph_kg.models.trajectory import Source
 from regraph_kg.models.transform import Replay, StoredTransform
 
@@ -58,13 +60,15 @@ def read_replays(ask: Query) -> dict[str, tuple[Replay, ...]]:
 
 
 def read_transforms(ask: Query) -> tuple[StoredTransform, ...]:
-    """Every transform, by id."""
+    """Every transform, by id; one that cannot be read is left out with a warning."""
     read = []
-    for row in ask("transforms"):
-        properties = {
-            k: v for k, v in row["transform"].items() if k in StoredTransform.model_fields
-        }
-        properties["replays"] = _REPLAYS.validate_json(properties.get("replays") or "[]")
-        properties["source"] = {k: row["transform"].get(k) or "" for k in _SOURCE}
-        read.append(StoredTransform.model_validate(properties))
+    for node in (row["transform"] for row in ask("transforms")):
+        properties = {k: v for k, v in node.items() if k in StoredTransform.model_fields}
+        properties["source"] = {k: node.get(k) or "" for k in _SOURCE}
+        try:
+            properties["replays"] = _REPLAYS.validate_json(node.get("replays") or "[]")
+            read.append(StoredTransform.model_validate(properties))
+        except ValidationError as error:
+            why = first_mistake(error, "replays")
+            warnings.warn(f"transform {node['id']} is left out: {why}", stacklevel=2)
     return tuple(read)

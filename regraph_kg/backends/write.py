@@ -99,7 +99,7 @@ def _merged(ask: Query, batch: Sequence[Arrival]) -> MergeCounts:
     rows = [{"id": key, "properties": properties} for key, properties in nodes.items()]
     claimed = ask("claim_trajectories", rows=rows)
     added = [accepted[row["id"]] for row in claimed if row["new"]]
-    additions, known = _recognize(accepted, [row for row in claimed if not row["new"]])
+    additions = list(_additions(accepted, [row for row in claimed if not row["new"]]))
     _create_examples(ask, added, nodes)
     _write_additions(ask, additions)
     failures = _failures(added, additions)
@@ -115,8 +115,9 @@ def _merged(ask: Query, batch: Sequence[Arrival]) -> MergeCounts:
         add(growth, contribution(addition.before), -1)
     # Last, as every writer wants these locks.
     _add_to_next(ask, growth)
-    return known + MergeCounts(
+    return MergeCounts(
         added=len(added),
+        known=len(claimed) - len(added),
         examples=sum(len(arrival.plan.trajectory.steps) for arrival in added),
         techniques=created,
         measurements=sum(arrival.evidence.measured() for arrival in added)
@@ -133,24 +134,13 @@ def _merged(ask: Query, batch: Sequence[Arrival]) -> MergeCounts:
     )
 
 
-def _recognize(
-    batch: Mapping[str, Arrival], rows: Sequence[Mapping[str, Any]]
-) -> tuple[list[Addition], MergeCounts]:
-    """The batch's additions to the known trajectories `rows`, and the counts of these."""
-    additions: list[Addition] = []
-    refused: dict[str, str] = {}
-    for row in rows:
+def _additions(batch: Mapping[str, Arrival], known: Sequence[GraphRow]) -> Iterator[Addition]:
+    """What a batch adds to the known trajectories of some rows."""
+    for row in known:
         arrival, before = batch[row["id"]], Evidence.read(row)
-        if not before.may_be_same(arrival.evidence):
-            refused[arrival.key] = (
-                f"its content names trajectory {arrival.key[:12]}, which has another problem,"
-                " target or number of steps"
-            )
-            continue
         after = before.plus(arrival.evidence.measurements, arrival.evidence.failures)
         if after != before:
-            additions.append(Addition(arrival, before, after))
-    return additions, MergeCounts(known=len(rows) - len(refused), conflicts=refused)
+            yield Addition(arrival, before, after)
 
 
 def _ref_clashes(ask: Query, batch: Sequence[Arrival]) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """`regraph`: the command tree; here an error becomes a line and an exit code."""
 
 import sys
+import warnings
 from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated, Any, NoReturn
@@ -109,6 +110,7 @@ def _root(
 
 def main(commands: typer.Typer = app) -> None:
     """Entry point of the `regraph` script: every ending gets a documented exit code."""
+    warnings.formatwarning = lambda message, *_: f"regraph: warning: {message}\n"
     words = [word for word in sys.argv[1:] if word != DEBUG]  # --debug may stand anywhere
     try:
         code = commands(words, standalone_mode=False)

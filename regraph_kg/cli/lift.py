@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from regraph_kg import regular
 from regraph_kg.cli.parameters import Json, answered, argument, option
 from regraph_kg.cli.progress import watch
 from regraph_kg.errors import BadInput, file_errors
@@ -12,6 +13,8 @@ from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.runs.lift import lift_again, lift_by_model, lift_text
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring.open_model import any_model
+
+_MOST_BYTES = 20_000  # of a file: the graph keeps no more characters
 
 
 def lift(
@@ -51,13 +54,11 @@ def lift(
         raise typer.Exit(not all(trial.transform.accepted for trial in trials))
     if transform is not None:
         with file_errors(transform, "give a transform: regraph docs transforms"):
-            text = transform.read_text(encoding="utf-8")
+            text = regular.read_text(transform.resolve(), _MOST_BYTES)
         trial = watch(lift_text(settings, technique, text, by))
     else:
-        trial = watch(
-            lift_by_model(settings, technique, any_model(settings, ModelSpec.parse(settings.model)))
-        )
+        asked = any_model(settings, ModelSpec.parse(settings.model))
+        trial = watch(lift_by_model(settings, technique, asked))
     if not answered(trial.transform, as_json):
         typer.echo(str(trial))
-    if not trial.transform.accepted:
-        raise typer.Exit(1)
+    raise typer.Exit(not trial.transform.accepted)

@@ -10,7 +10,7 @@ from pydantic import AfterValidator
 
 _UNITS = ((60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 _DIGITS = 3
-_QUOTED = 200
+_QUOTED, _REASON = 200, 300  # characters
 _TAG = r"(?:\w+:)?(?:think(?:ing)?|thoughts?|reasoning|reflection|analysis|scratchpad)>"
 _THOUGHT_ENDS = re.compile(
     rf"\A.*(?:</{_TAG}|\[/THINK\]|◁/think▷|<\|end_of_thought\|>|<\|channel\|>final[^\n]*?<\|message\|>)",
@@ -56,6 +56,14 @@ def plain(text: str) -> str:
     """`text` without characters that cannot be printed, except newline and tab."""
     # a terminal acts upon control characters and escapes; directions of writing hide parts
     return "".join(c for c in text if c.isprintable() or c in "\n\t")
+
+
+def one_line(reason: str) -> str:
+    """A reason that names what a stranger says, however long or hostile that is."""
+    text = " ".join(plain(reason).split())
+    # The end names what is wrong, the beginning where.
+    half = _REASON // 2
+    return text if len(text) <= _REASON else f"{text[:half]} .. {text[-half:]}"
 
 
 def ordinary(text: str) -> str:

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Self
+from typing import Annotated, Self
 
 from pydantic import Field
 
@@ -11,26 +11,27 @@ from regraph_kg.errors import BadInput
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.technique import TechniqueId
-from regraph_kg.models.trajectory import Source
+from regraph_kg.models.trajectory import NoteText, Source
 
 FORMAT = 1  # of a line in a file of trajectories. History: 1 (2026-11)
 LEAST_PROBLEMS = 3  # on which a transform must be right, and wrong on none
 SHIPPED = "starter"  # the run of those that ship, as of the trajectories that do
 UNREPLAYED = "not replayed here"  # why what a file brings is a draft
+Ratio = Annotated[float, Field(gt=0, allow_inf_nan=False)]  # of two times
 HALF = 0.5  # of a recorded gain's logarithm: with so much the step is reproduced
 
 
 class Replay(Frozen):
     """A transform on the code before a recorded step: one result, judged at the grade full."""
 
-    example: str  #: id of the TRANSITION: "trajectory/step"
-    problem: str
-    device: str
-    evaluator: str
+    example: NoteText  #: id of the TRANSITION: "trajectory/step"
+    problem: NoteText
+    device: NoteText
+    evaluator: NoteText
     outcome: Outcome
-    gain: float | None = None  #: time before over after; None where it was not timed
-    recorded: float = 1.0  #: the recorded step's, in the same session
-    kind: str = ""  #: of the problem's serial code (cpp/kinds.py)
+    gain: Ratio | None = None  #: time before over after; None where it was not timed
+    recorded: Ratio = 1.0  #: the recorded step's, in the same session
+    kind: NoteText = ""  #: of the problem's serial code (cpp/kinds.py)
     claimed: bool = False  #: whether a file says so: nobody has replayed it here
 
     @property
@@ -46,7 +47,7 @@ class StoredTransform(Frozen):
 
     technique: TechniqueId
     name: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=100)
-    text: str = Field(max_length=20_000)  #: search/transform/transform.py reads it
+    text: NoteText = Field(max_length=20_000)  #: search/transform/transform.py reads it
     accepted: bool = True
     reason: str = ""  #: why it is a draft, or accepted with fewer replays than others need
     replays: tuple[Replay, ...] = Field(default=(), max_length=10_000)
@@ -87,7 +88,7 @@ class StoredTransform(Frozen):
     @classmethod
     def of_file(cls, line: Mapping[str, object]) -> Self:
         """A file's transform: a draft, whose replays are claims until it is replayed here."""
-        if line["transform"] != FORMAT:
+        if type(line["transform"]) is not int or line["transform"] != FORMAT:
             raise BadInput(f"unknown version of a transform; this program reads {FORMAT}")
         body = {key: value for key, value in line.items() if key != "transform"}
         draft = cls.model_validate(body | {"accepted": False, "reason": UNREPLAYED})

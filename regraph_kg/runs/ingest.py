@@ -24,13 +24,14 @@ from regraph_kg.ingest.relabel.aliases import Label, NameUse, uses_of
 from regraph_kg.models.graph import Relabelled, RelabelLevel
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
+from regraph_kg.models.text import one_line
 from regraph_kg.models.transform import SHIPPED, StoredTransform, texts
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.search.fit.applied import deed
-from regraph_kg.search.transform.apart import answer, results
+from regraph_kg.search.transform.apart import answer, results, slow
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.names import open_cascade, read_transforms, read_vocabulary
-from regraph_kg.wiring.shipped import starter_files
+from regraph_kg.wiring.shipped import corpus_folder
 from regraph_kg.wiring.stores import open_store
 
 if TYPE_CHECKING:  # only wiring knows a store
@@ -99,7 +100,7 @@ class Ingested:
         if self.transforms:
             lines.append(
                 f"{self.transforms} transforms in the files: new ones are drafts until regraph lift"
-                " TECHNIQUE has replayed them here"
+                " TECHNIQUE has replayed them here; of those that ship, this program has its own"
             )
         if self.nameless_failures:
             lines.append(
@@ -130,12 +131,15 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
         store.add_techniques(cascade.vocabulary.curated)
         _add_shipped(settings, store)
         done, total = 0, sum(file.stat().st_size for file in files)
+        # those of the files are drafts, and make no fact
+        reader, maker = code_reader(source.level), fact_reader(store.transforms())
         for file in files:
-            reader, maker = code_reader(source.level), fact_reader(store.transforms())
             portions = _portions(settings, file, cascade, reader, maker)
             work = WorkDone("ingest", done, total)
             yield from _merge(file, portions, store, work, ingested)
             done += file.stat().st_size
+        for line in slow():
+            yield WorkDone("ingest", line=f"facts: {line}")
         store.mark_facts()
         yield from embedding(store)
 
@@ -271,7 +275,7 @@ def _portions(
 ) -> Iterator[tuple[int, pipeline.Portion]]:
     """The file's portions, each with the byte after it."""
     with file.open("rb") as stream:
-        given = file not in starter_files(settings)
+        given = file.parent != corpus_folder(settings) / "trajectories"
         maker = maker if given else None  # what ships was looked at: it takes a minute
         lines = _checked(read_file(stream))
         for portion in pipeline.portions(lines, cascade, read=reader, made_by=maker, given=given):
@@ -279,23 +283,17 @@ def _portions(
 
 
 def _checked(lines: Iterable[Line]) -> Iterator[Line]:
-    """The lines; a transform whose text is none, or one of another name, is rejected.
-
-    What ships comes with the program, in its own version, and from no file.
-    """
+    """The lines; a transform whose text is none, or one of another name, is rejected."""
     for line in lines:
-        if not isinstance(line, Brought):
+        if not isinstance(line, Brought) or line.transform.source.run == SHIPPED:
             yield line
             continue
-        if line.transform.source.run == SHIPPED:
-            continue
-        found = answer(line.transform.text)
-        if found.error:
-            yield Rejected(line.line, f"transform {line.transform.id}: {found.error}")
-            continue
-        named = f"{found.technique}/{found.name}"
-        other = f"transform {line.transform.id}: its text is of {named}"
-        yield line if named == line.transform.id else Rejected(line.line, other)
+        one, found = line.transform, answer(line.transform.text)
+        wrong = found.error
+        # apart, since "openmp" and "x/y" are joined as "openmp/x" and "y" are
+        if not wrong and (found.technique, found.name) != (one.technique, one.name):
+            wrong = f"its text is of {found.name}, a step of {found.technique}"
+        yield Rejected(line.line, one_line(f"transform {one.id}: {wrong}")) if wrong else line
 
 
 def _merge(

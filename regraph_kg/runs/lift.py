@@ -13,8 +13,10 @@ from importlib.resources import files
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from pydantic import ValidationError
+
 from regraph_kg.cpp.kinds import kind_of
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, first_mistake
 from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.prompt import DecisionKey, Prompt
@@ -24,7 +26,7 @@ from regraph_kg.models.trajectory import Source
 from regraph_kg.models.transform import Replay, StoredTransform
 from regraph_kg.runs.progress import Story, WorkDone
 from regraph_kg.search.prompts.fences import blocks
-from regraph_kg.search.transform.apart import Answer, answer
+from regraph_kg.search.transform.apart import Answer, answer, slow
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.judges import open_judge
 from regraph_kg.wiring.problems import declared_problem
@@ -89,9 +91,15 @@ def lift_again(settings: Settings, technique: str) -> Story[list[Trial]]:
         known = [one for one in store.transforms() if one.technique == name]
         if not known:
             raise BadInput(f"technique {name}: no transform yet: give --transform or --model")
+        steps = _recorded(store, name)
         for one in known:
-            steps = _recorded(store, name)
-            trial = yield from _tried(settings, name, steps, one.text, one.source, one.replays)
+            try:
+                trial = yield from _tried(settings, name, steps, one.text, one.source, one.replays)
+                if trial.transform.name != one.name:
+                    raise BadInput(f"transform: its text is of {trial.transform.name}")
+            except BadInput as error:  # one that is bad stops no other
+                draft = {"accepted": False, "reason": str(error).removeprefix("transform: ")}
+                trial = Trial(one.model_copy(update=draft), 0)
             trials.append(trial)
             store.add_transforms([trial.transform])
     return trials
@@ -158,6 +166,10 @@ def _tried(
     transform = _answer(text)
     if transform.technique != technique:
         raise BadInput(f"transform: it is one of {transform.technique}, not of {technique}")
+    try:
+        kept = StoredTransform(technique=technique, name=transform.name, text=text, source=source)
+    except ValidationError as error:
+        raise BadInput(f"transform: {first_mistake(error)}") from None
     replays, wrong, silent = list[Replay](), list[str](), 0
     target: Target = "cuda" if technique.startswith("cuda/") else "openmp"
     with open_judge(settings, "full") as judge:
@@ -180,16 +192,12 @@ def _tried(
             yield WorkDone("replays", line=f"{told}, recorded {replays[-1].recorded:.2f}")
             if not report.outcome.is_right:
                 wrong.append(f"{step.problem}: {report.outcome}: {report.diagnosis}\n{made}")
+    for line in slow():
+        yield WorkDone("replays", line=line)
     here = {one.device for one in replays}
     replays += [one for one in known if one.device not in here and not one.claimed]
-    kept = StoredTransform(
-        technique=technique,
-        name=transform.name,
-        text=text,
-        replays=tuple(replays),
-        source=source,
-    )
-    return Trial(kept.gated(), silent, tuple(wrong))
+    tried = kept.model_copy(update={"replays": tuple(replays)})
+    return Trial(tried.gated(), silent, tuple(wrong))
 
 
 def _answer(text: str, code: str | None = None) -> Answer:

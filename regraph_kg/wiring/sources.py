@@ -16,9 +16,6 @@ def read_source(path: Path) -> str:
     """The code of a file, with equal line ends. `BadInput` for anything else."""
     with file_errors(path, "give a C++ or CUDA source file"), path.open("rb") as file:
         data = file.read(MOST_BYTES + 1)  # a device may have no end
-    if len(data) > MOST_BYTES:
-        raise BadInput(f"{path}: longer than {MOST_BYTES >> 20} MiB; give a source file")
-    try:
+        if len(data) > MOST_BYTES:
+            raise BadInput(f"{path}: longer than {MOST_BYTES >> 20} MiB; give a source file")
         return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
-    except UnicodeDecodeError:
-        raise BadInput(f"{path}: not UTF-8 text; give a C++ or CUDA source file") from None

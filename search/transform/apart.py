@@ -3,11 +3,13 @@
 One of a stranger's graph may match without end, write endless texts, or raise large numbers to
 large powers. The kernel ends the process where a transform has used its time up, and memory is
 bounded there; that transform is left out from then on. Time is the processor's, so that a busy
-machine changes nothing; each further code gives a transform a little of it back.
+machine changes nothing; each further code gives a transform a little of it back. What a code takes
+to be read is no cost of a transform, and is bounded as well, as all transforms together are in it.
 """
 
 import atexit
 import json
+import math
 import os
 import re
 import resource
@@ -15,6 +17,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import defaultdict
 from functools import lru_cache
 from threading import Lock
 from typing import NamedTuple
@@ -24,6 +27,7 @@ from regraph_kg.models.text import plain
 from regraph_kg.search.transform.transform import LONGEST, Transform, carried_out, read_code
 
 SECONDS, MORE = 1.5, 0.3  # of the processor for a transform: at most, and for each further code
+READING, TOGETHER = 3.0, 6.0  # of the processor in a code: to read it, for all transforms
 MEMORY = 1 << 30  # bytes, the interpreter's included
 MOST_RESULTS = 12  # of all transforms of a technique in one code
 _ROOM = 10 * LONGEST  # characters of all that a transform makes of one code
@@ -57,18 +61,31 @@ class _Apart:
         self._lock = Lock()
         self._process: subprocess.Popen[str] | None = None
         self._left: dict[str, float] = {}  # seconds, by the transform's text
+        self._spent: defaultdict[int, float] = defaultdict(float)  # of all transforms, by code
         self.faults: dict[str, str] = {}  # why transforms are left out, by their texts
+        self.slow: dict[int, str] = {}  # what takes too long, by the codes' hashes
 
-    def ask(self, text: str, code: str | None = None) -> Answer:
-        """Have a transform read, and carried out on a code."""
+    def ask(self, text: str, code: str | None = None, together: float = math.inf) -> Answer:
+        """Have a transform read, and carried out on a code: nothing where that takes too long."""
         with self._lock:
-            left = self._left.get(text, SECONDS)
+            key, left = hash(code), self._left.get(text, SECONDS)
+            if self._spent[key] >= together:
+                self._give_up(code)
+            if key in self.slow:
+                return Answer()
             told = self._told(text, code, left) if left > 0 else None
-            self._left[text] = min(SECONDS, left - told.seconds + MORE) if told is not None else 0.0
+            spent = told.seconds if told is not None else max(left, 0.0)
+            self._left[text] = min(SECONDS, left - spent + MORE) if told is not None else 0.0
+            self._spent[key] += spent
             told = told or Answer(error=_SPENT)
             if told.error:
                 self.faults[text] = told.error
             return told
+
+    def _give_up(self, code: str | None) -> Answer:
+        told = f"a code of {len(code or ''):,} characters takes too long for all transforms"
+        self.slow[hash(code)] = told
+        return Answer()
 
     def end(self) -> None:
         """End the process; the next question begins another one."""
@@ -78,17 +95,20 @@ class _Apart:
             self._process = None
 
     def _told(self, text: str, code: str | None, seconds: float) -> Answer | None:
-        """The answer; None where the process was lost over it."""
+        """The answer; None where the process was lost over the transform."""
         process = self._process = self._process or _begun()
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            process.stdin.write(json.dumps([text, code, seconds]) + "\n")
+            process.stdin.write(json.dumps([text, code, READING, seconds]) + "\n")
             process.stdin.flush()
-            return Answer.model_validate_json(process.stdout.readline(_LINE))
+            if code is None or process.stdout.readline() == "read\n":
+                return Answer.model_validate_json(process.stdout.readline(_LINE))
         except (OSError, ValueError):
             self.end()
             return None
+        self.end()
+        return self._give_up(code)
 
 
 def _begun() -> subprocess.Popen[str]:
@@ -119,7 +139,13 @@ def answer(text: str, code: str | None = None) -> Answer:
 
 def faults() -> tuple[str, ...]:
     """The transforms that this program has left out, and why: a line for each."""
-    return tuple(plain(f"{_named(text)}: {why}") for text, why in _APART.faults.items())
+    left_out = (f"{_named(text)}: {why}" for text, why in _APART.faults.items())
+    return (*map(plain, left_out), *slow())
+
+
+def slow() -> tuple[str, ...]:
+    """The codes on which it has not tried all transforms: a line for each."""
+    return tuple(_APART.slow.values())
 
 
 def _named(text: str) -> str:
@@ -132,7 +158,7 @@ def _named(text: str) -> str:
 def results(code: str, transforms: tuple[str, ...]) -> tuple[Result, ...]:
     """What transforms, as texts, make of a code: the defaults of all first; each code once."""
     found: dict[str, tuple[int, Result]] = {}
-    for one in (answer(text, code) for text in transforms):
+    for one in (_APART.ask(text, code, TOGETHER) for text in transforms):
         for number, new in one.made:
             found.setdefault(new, (number, Result(f"{one.technique}/{one.name}", one.says, new)))
     found.pop(code, None)
@@ -148,8 +174,6 @@ def is_any_readable(transforms: tuple[str, ...]) -> bool:
 
 def _answered(text: str, code: str | None, seconds: float) -> Answer:
     """The answer within some seconds of the processor; the kernel ends the process after them."""
-    if code is not None:
-        read_code(code)  # its facts are no cost of a transform
     begin = time.process_time()
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
@@ -181,8 +205,13 @@ def _serve() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     _say("ready")
-    for line in sys.stdin:
-        _say(_answered(*json.loads(line)).model_dump_json())
+    for text, code, reading, seconds in map(json.loads, sys.stdin):
+        if code is not None:
+            signal.setitimer(signal.ITIMER_PROF, reading)
+            read_code(code)  # its facts are no cost of a transform
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            _say("read")
+        _say(_answered(text, code, seconds).model_dump_json())
 
 
 if __name__ == "__main__":

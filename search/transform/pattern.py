@@ -241,8 +241,9 @@ def _is_statement(node: Node) -> bool:
 
 def is_lone(node: Node) -> bool:
     """Whether it is a statement that stands in no block: a loop's whole body, for one."""
-    inside = node.parent is not None and node.parent.type == "compound_statement"
-    return node.type.endswith("_statement") and not inside
+    if not node.type.endswith("_statement"):  # a parent is far to seek in a deep code
+        return False
+    return node.parent is None or node.parent.type != "compound_statement"
 
 
 def _many(node: Node | None) -> str:

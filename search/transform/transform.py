@@ -1,13 +1,7 @@
 """A transform: one step of a technique as data, and the codes it makes of a code.
 
-    technique = "openmp/.."   name = "rows-together"   says = "one sentence for an engineer"
-    match = '''C++ with $metavariables'''   becomes = '''the new code, a Jinja template'''
-    where = ["conditions on facts", ..]     [parameters] width = [4, 8]: the first is the default
-
-`before` stands in front of the function (its helpers), `includes` at the top, and each `[[also]]`
-rewrites other places of the file with the same names: a kernel's launch. Conditions and templates
-have the words of words.py; loops and kernels have facts: `outer.loop.carries`,
-`kernel.kernel.axes`. One of a stranger's graph is carried out apart (apart.py).
+Its file is described in docs/transforms.md. Conditions and templates have the words of words.py,
+and loops and kernels have facts. One of a stranger's graph is carried out apart (apart.py).
 """
 
 import re
@@ -17,6 +11,7 @@ from contextlib import suppress
 from functools import lru_cache
 from itertools import islice, product
 from pathlib import Path
+from typing import Annotated
 
 from jinja2 import TemplateError
 from pydantic import Field, ValidationError
@@ -32,6 +27,7 @@ from regraph_kg.search.transform.words import LeftError, NoFitError
 MOST_PLACES, MOST_CHOICES = 32, 8  # of one transform in one code
 LONGEST = 200_000  # characters of a template's text
 _LANGUAGE = Language()
+_HEADER = r'^(<[\w./+-]+>|"[\w./+-]+")$'  # what stands behind #include
 _OPENS, _CLOSES = re.compile(r"[{(\[]"), re.compile(r"[})\]]")
 _QUOTED = re.compile(r"//.*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")
 
@@ -67,7 +63,7 @@ class Transform(Rewrite):
     says: str
     parameters: dict[str, tuple[int | str, ...]] = Field(default_factory=dict)
     before: str = ""
-    includes: tuple[str, ...] = ()
+    includes: tuple[Annotated[str, Field(pattern=_HEADER)], ...] = ()
     also: tuple[Rewrite, ...] = ()
     everywhere: bool = False  # whether one step takes all places where it fits: directives
     inside: tuple[Inside, ...] = ()
@@ -184,8 +180,8 @@ def _rewrite(
         words[name] = _within(code, bound, values, name, rules)
     module = _LANGUAGE.template(rewrite.becomes).make_module(words)
     new = str(module)
-    if len(new) > LONGEST:
-        raise NoFitError("its template writes too much")
+    if len(new) > LONGEST or " at 0x" in new:
+        raise NoFitError("its template writes too much, or the address of a thing")
     directives = code.text(part.begin, part.nodes[0].start_byte)
     if directives and "directives" not in rewrite.becomes:
         raise NoFitError("a directive would be lost")

@@ -1,6 +1,7 @@
 """Contract: transforms in the graph, and the examples that they reproduced."""
 
 import json
+import math
 from dataclasses import replace
 
 import pytest
@@ -90,10 +91,35 @@ def test_a_file_changes_no_transform_that_is_here(store: GraphStore) -> None:
     assert store.transforms() == (given(),)
 
 
-@pytest.mark.parametrize("fields", [{"transform": 2}, {"name": "../x"}, {"odd": 1}, {"text": None}])
+NO_REPLAYS = [
+    {"gain": math.inf}, {"gain": 0}, {"recorded": -math.inf}, {"recorded": None},
+    {"example": "\ud800"}, {"kind": "a\0b"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        *({"transform": version} for version in (2, True, 1.0)),
+        *({"name": "../x"}, {"odd": 1}, {"text": None}, {"text": "\ud800"}),
+        *({"source": {"model": "\ud800"}}, {"source": {"licence": "a\0b"}}),
+        *({"replays": [replay("t/1", 2.0).model_dump() | odd]} for odd in NO_REPLAYS),
+    ],
+)
 def test_a_line_that_is_no_transform_is_refused(fields: dict[str, object]) -> None:
     with pytest.raises((ValidationError, BadInput)):
         StoredTransform.of_file(json.loads(given().line()) | fields)
+
+
+def test_a_transform_that_cannot_be_read_takes_no_other_away(
+    store: GraphStore, store_settings: Settings
+) -> None:
+    store.add_techniques([technique("a")])
+    other = given().model_copy(update={"name": "other"})
+    store.add_transforms([given(), other])
+    cypher(store_settings, "MATCH (x:Transform {name: 'one'}) SET x.replays = '[{}]'")
+    with pytest.warns(UserWarning, match="transform cuda/a/one is left out"):
+        assert store.transforms() == (other,)
 
 
 def test_a_step_is_a_story_again_where_its_transform_turns_out_wrong(

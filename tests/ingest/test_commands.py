@@ -160,7 +160,7 @@ def test_a_technique_is_shown_by_id_name_or_alias(desk: Desk, name: str) -> None
     shown = desk.run("techniques", "show", name).out
     assert shown.startswith("Shared memory tiling (cuda/shared-memory-tiling)")
     (successor,) = (line.split() for line in shown.splitlines() if "odd-trick" in line)
-    assert successor == ["cuda/odd-trick", "1", "1", "1", "0", "4x"]
+    assert successor == ["cuda/odd-trick", "1", "1", "1", "4x"]
     found = desk.run("techniques", "show", name, "--json").json()
     assert found["technique"]["id"] == "cuda/shared-memory-tiling"
     assert [one["technique"]["id"] for one in found["successors"]] == ["cuda/odd-trick"]
@@ -264,6 +264,9 @@ becomes = "$x *= 3;"
 DOUBLED = "void f(float* x, int n) { for (int i = 0; i < n; ++i) x[i] *= 2; }"
 
 
+ODD_NAME = TWICE.replace("cuda/memory-coalescing", "openmp/simd").replace("by", "A").encode()
+
+
 def brought(**fields: object) -> dict[str, object]:
     replays = [{"example": "t/1", "problem": "p", "device": "GPU", "evaluator": "6",
                 "outcome": "passed", "gain": 2.0}]  # fmt: skip
@@ -302,7 +305,10 @@ def test_a_file_brings_no_transform_that_says_it_ships(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        ({"name": "other"}, "its text is of cuda/memory-coalescing/by-three"),
+        ({"name": "other"}, "its text is of by-three, a step of cuda/memory-coalescing"),
+        ({"text": TWICE.replace('coalescing"', 'coalescing\\r\\n"')}, "of cuda/memory-coalescing"),
+        ({"text": TWICE.replace("/memory-coalescing", "").replace("by", "memory-coalescing/by")},
+         "its text is of memory-coalescing/by-three, a step of cuda"),
         ({"text": "match = 1"}, "match.str"),
         ({"transform": 7}, "unknown version"),
         ({"technique": "cuda/nobody", "text": TWICE.replace("memory-coalescing", "nobody")},
@@ -313,14 +319,67 @@ def test_a_file_brings_no_transform_that_says_it_ships(desk: Desk) -> None:
 def test_a_bad_transform_is_a_rejected_line(desk: Desk, fields: dict[str, Any], why: str) -> None:
     done = desk.run("ingest", desk.write("file.jsonl", row(), brought(**fields)))
     assert done.code == 0, done
-    assert why in (desk.folder / "file.jsonl.rejected.jsonl").read_text()
+    rejected = (desk.folder / "file.jsonl.rejected.jsonl").read_text()
+    assert why in json.loads(rejected)["reason"]
+    assert done.err.count("\n") == 1
     assert transforms(desk) == []
 
 
-def test_an_ingest_tells_which_new_steps_a_transform_makes(desk: Desk) -> None:
+def ship(desk: Desk, text: str) -> None:
     folder = desk.folder / "corpus" / "transforms"
     folder.mkdir()
-    (folder / "memory-coalescing.by-three.toml").write_text(TWICE)
+    (folder / "shipped.toml").write_text(text)
+
+
+def test_a_transform_made_a_step_or_a_failure_of_a_file_only_where_it_makes_it(desk: Desk) -> None:
+    ship(desk, TWICE)
+    claim = {"label": "Memory coalescing", "transform": "cuda/memory-coalescing/by-three"}
+    after = DOUBLED.replace("*= 2", "*= 3")
+    steps = [claim | {"code": after}, claim | {"code": "int b;"}, claim | {"code": "int c;"}]
+    steps[2]["transform"] = "cuda/memory-coalescing/nobody"
+    failed = claim | {"after_step": 0, "outcome": "crashed"}
+    failures = [failed | {"code": after}, failed | {"code": "int d;"}, failed]
+    file = desk.write("file.jsonl", row(serial=DOUBLED, steps=steps, failures=failures))
+    assert "1 of 3 new steps are facts" in desk.run("ingest", file).out
+    exported = json.loads(desk.run("graph", "export").out.splitlines()[0])
+    names = [[one.get("transform") for one in exported[of]] for of in ("steps", "failures")]
+    assert names == [[claim["transform"], None, None], [claim["transform"]]]
+    assert "1 of 3 examples: a transform makes them" in desk.run("graph", "report").out
+
+
+def test_a_transform_that_cannot_be_replayed_stops_no_other(desk: Desk) -> None:
+    endless = TWICE.replace("*= 3", "*= {% for a in range(10**9) %}x{% endfor %}")
+    silent = TWICE.replace("*= 2", "*= 7").replace("by-three", "silent")
+    desk.run("ingest", desk.write("file.jsonl", row(0, "SIMD vectorization", target="openmp",
+             serial=DOUBLED), *(brought(text=text.replace("cuda/memory-coalescing", "openmp/simd"),
+             technique="openmp/simd", name=name) for text, name in [(endless, "by-three"),
+             (silent, "silent")])))  # fmt: skip
+    done = desk.run("lift", "openmp/simd")
+    assert done.code == 1
+    assert "a draft: it takes more than 1.5 seconds" in done.out
+    assert "openmp/simd/silent: 0 of 0 right, 0 steps reproduced, silent on 1" in done.out
+    assert sorted(reason[:20] for _, _, reason in transforms(desk)) == [
+        "it takes more than 1",
+        "right on 0 problems ",
+    ]
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"x" * 200_000, ODD_NAME, None])
+def test_a_file_that_is_no_transform_is_refused_in_one_line(
+    desk: Desk, content: bytes | None
+) -> None:
+    file = desk.folder / "mine.toml" if content is not None else Path("/dev/zero")
+    if content is not None:
+        file.write_bytes(content)
+    desk.run("ingest", desk.write("file.jsonl", row(0, "SIMD vectorization", target="openmp")))
+    done = desk.run("lift", "openmp/simd", "--transform", file)
+    assert done.code == 2
+    assert done.err.startswith((f"regraph: {file}: ", "regraph: transform: name: "))
+    assert done.err.count("\n") == 1
+
+
+def test_an_ingest_tells_which_new_steps_a_transform_makes(desk: Desk) -> None:
+    ship(desk, TWICE)
     steps = [
         {"label": "Memory coalescing", "code": DOUBLED.replace("*= 2", " *=  3")},
         {"label": "Shared memory tiling", "code": "int a;"},

@@ -106,6 +106,7 @@ def test_code_that_cannot_be_read_is_left_alone() -> None:
         (transform("{% for u in %}"), "[Ee]xpected"),
         (transform(where='"outer.("'), "expected"),
         (transform(more="import_ = 'os'"), "import_"),
+        (transform(more="includes = ['<a>\\n#include <b>']"), "includes.0"),
         (transform(where='"' + "(" * 3000 + '"'), "recursion"),
         ("a = " + "[" * 9000, "recursion"),
         ("= 3", "line 1"),
@@ -170,6 +171,7 @@ def test_what_is_left_out_is_told_by_name() -> None:
         "{{ 'x;' * 999999 }}",
         "{{ '%99999999999d' % 1 }}",
         "{{ nobody }}",
+        "{{ fresh }}",
         "{% include '/etc/passwd' %}",
     ],
 )
@@ -185,3 +187,24 @@ def test_a_transform_that_is_slow_on_each_code_is_left_out_in_the_end(
     told = [answer(slow, f"{CODE}// {number}") for number in range(20)]
     assert told[-1].error
     assert sum(one.seconds for one in told) < SECONDS + 20 * 0.02
+
+
+def test_a_code_that_is_slow_to_read_is_told_and_charges_no_transform(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(apart, "READING", 0.4)
+    deep = f"int d(int n) {{ return {'n ? 1 : ' * 10_000} 0; }}\n{CODE}"
+    text = transform(more="parameters.k = [5]")
+    assert results(deep, (text,)) == ()
+    assert any(f"{len(deep):,} characters" in line for line in apart.slow())
+    assert made(text)
+
+
+def test_all_transforms_of_a_code_have_a_time_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "TOGETHER", 0.001)
+    slow = "{% for a in range(2000000) %}{% endfor %}" + UNROLLED
+    texts = tuple(transform(slow, more=f"parameters.k = [{k}]") for k in (6, 7))
+    code = f"{CODE}// together"
+    (only,) = results(code, texts)
+    assert "i += 6" in only.code
+    assert any(f"{len(code)} characters takes too long" in line for line in apart.faults())
