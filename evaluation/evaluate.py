@@ -21,7 +21,7 @@ from regraph_kg.evaluation.compare import LOOKS
 from regraph_kg.evaluation.compile.source_rules import rejected
 from regraph_kg.evaluation.evaluation import Evaluation
 from regraph_kg.evaluation.gpu.device import silent, threads, turn
-from regraph_kg.evaluation.gpu.kernels import advice, unfinished
+from regraph_kg.evaluation.gpu.kernels import unfinished
 from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
@@ -189,7 +189,6 @@ class Judge:
     def _profile(self, session: Session, evaluation: Evaluation) -> Evaluation:
         """Note kernels and copies of one call, by CUPTI; a call without a kernel is suspicious."""
         assert evaluation.program
-        assert evaluation.times
         try:
             library = self._machine.profiler()
         except ToolError as error:
@@ -197,8 +196,7 @@ class Judge:
         found = session.profile(library, evaluation.program)
         if found is None:
             return evaluation
-        told = found.facts() | {"profile": advice(found, evaluation.times.seconds)}
-        return replace(evaluation, profile=told).failed(unfinished(found))
+        return replace(evaluation, profile=found.facts()).failed(unfinished(found))
 
     @contextmanager
     def _turn(self, target: Target, session: Session | None = None) -> Iterator[float]:

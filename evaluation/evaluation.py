@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from statistics import median, quantiles
 
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.rules import Failure
@@ -15,7 +14,6 @@ from regraph_kg.models.evaluation import Candidate, Grade, Outcome, Rivalry
 from regraph_kg.models.target import TARGETS, Target, TargetTraits
 
 WHOLE = "counted"  # a fact of reports: what was counted, if it was more than the calls
-_WELL_KNOWN = 0.05  # times that are known to within that need no explanation
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +69,6 @@ class Times:
         return any(series.whole for series in self.own)
 
     @property
-    def noise(self) -> str:
-        """How much workers differ, and calls of one; "" where the times are well known."""
-        own, serial = self.level.reach, self.serial.reach
-        if max(own, serial) <= _WELL_KNOWN:
-            return ""
-        medians = [median(series.samples) for series in self.own]
-        apart = max(medians) / min(medians) - 1
-        parts = [f"{len(medians)} fresh workers differ by {apart:.0%}"] if apart else []
-        # of a worker: the range of the middle half of its samples, relative to its lower end
-        several = (series.samples for series in self.own if len(series.samples) > 1)
-        halves = [quantiles(samples, n=4, method="inclusive") for samples in several]
-        spreads = [high / low - 1 for low, _, high in halves]
-        parts += [f"half of the calls of one by {median(spreads):.0%}"] if spreads else []
-        known = f"known to {own:.0%} (serial code: {serial:.0%})"
-        return f"{known}: {', '.join(parts)}" if parts else known
-
-    @property
     def seconds(self) -> float:
         return self.level.seconds
 
@@ -103,9 +84,8 @@ class Times:
 
     def facts(self) -> dict[str, str]:
         censored = {"censored": str(self.censored).lower()}
-        noise = {"noise": self.noise} if self.noise else {}
         whole = {WHOLE: "whole batches"} if self.whole else {}
-        return self.own[0].facts() | censored | noise | whole | {"workers": str(len(self.own))}
+        return self.own[0].facts() | censored | whole | {"workers": str(len(self.own))}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a GPU call's time is spent on: its kernels and copies by CUPTI. Advice only.
+"""What a GPU call's time is spent on: its kernels and copies by CUPTI.
 
 A separate pass in a separate worker, never the one that is timed: recording slows launches down.
 harness/profile.cpp is loaded before the worker makes its context, records one call, and says what
@@ -22,7 +22,6 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.text import plain
 
 _PROFILE = "profile.cpp"
-_SHOWN = 3
 _Seconds = Annotated[float, Field(ge=0), AfterValidator(lambda nanoseconds: nanoseconds * 1e-9)]
 
 
@@ -102,27 +101,3 @@ def parsed(text: str) -> KernelTimes | None:
         if max(times.kernel_seconds, times.copy_seconds) <= times.busy_seconds:
             return times
     return None
-
-
-def advice(times: KernelTimes, seconds: float) -> str:
-    """One line on what a call of `seconds` (timed without the profiler) spends its time on."""
-    copies = times.busy_seconds - times.kernel_seconds
-    parts = {
-        "kernels": times.kernel_seconds,
-        "transfers": copies,
-        "host code, launches and allocations": max(0.0, seconds - times.busy_seconds),
-    }
-    longest = max(parts, key=lambda name: parts[name])
-    summary = f"kernels {_micro(times.kernel_seconds)} of {_micro(seconds)}: {longest} dominate"
-    if not times.launches:
-        return f"no kernel was launched; {summary.partition(': ')[2]}"
-    shown = ", ".join(
-        f"{kernel.name} {_micro(kernel.seconds)}"
-        + (f" in {kernel.launches} launches" if kernel.launches > 1 else "")
-        for kernel in times.names[:_SHOWN]
-    )
-    return f"{summary} ({shown})" if shown else summary
-
-
-def _micro(seconds: float) -> str:
-    return f"{seconds * 1e6:.3g} us"

@@ -291,8 +291,6 @@ class EvalReport(Frozen):
             yield f"serial     {seconds(self.baseline.median)} a {unit}"
         if self.rivalry:
             yield f"against    {self.rivalry}"
-        if "noise" in self.facts:
-            yield f"noise      {self.facts['noise']}"
         if self.load:
             yield f"load       {self.load}: these times are no evidence"
         if self.account:

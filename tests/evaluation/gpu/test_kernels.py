@@ -14,7 +14,6 @@ from regraph_kg.evaluation.compile.toolchain import Cuda, find_gcc
 from regraph_kg.evaluation.gpu.device import find_gpu
 from regraph_kg.evaluation.gpu.kernels import (
     KernelTimes,
-    advice,
     find_cupti,
     parsed,
     profiler,
@@ -184,19 +183,6 @@ def test_a_kernels_name_is_told(recorder: Recorder) -> None:
 def test_text_that_does_not_hold_together_is_nothing(text: str) -> None:
     assert parsed(json.dumps(SAID)) is not None
     assert parsed(text) is None
-
-
-@pytest.mark.parametrize(
-    ("change", "seconds", "says"),
-    [
-        ({}, 600e-6, "kernels 35 us of 600 us: transfers dominate (scale 35 us in 2 launches)"),
-        ({}, 2e-3, "host code, launches and allocations dominate"),
-        ({"kernel_ns": 535_000, "copy_ns": 0}, 600e-6, "kernels 535 us of 600 us: kernels dom"),
-        ({"kernels": 0, "kernel_ns": 0, "names": []}, 6e-3, "no kernel was launched; host code"),
-    ],
-)
-def test_advice_names_what_dominates(change: dict[str, int], seconds: float, says: str) -> None:
-    assert says in advice(times(json.dumps(SAID | change)), seconds)
 
 
 def test_a_toolkit_without_cupti_is_our_failure(tmp_path: Path) -> None:

@@ -54,7 +54,6 @@ def test_the_full_grade_profiles_one_call(cache: Path, on_device: Problem) -> No
     assert report.facts["kernel_launches"] == "1"
     assert float(report.facts["kernel_seconds"]) == pytest.approx(35e-6)
     assert report.facts["kernels"] == "scale"
-    assert report.facts["profile"].startswith("kernels 35 us of ")
     assert report.stages["profile"] > 0
 
 
@@ -62,7 +61,7 @@ def test_the_full_grade_profiles_one_call(cache: Path, on_device: Problem) -> No
 def test_screening_does_not_profile(cache: Path, on_device: Problem) -> None:
     report = judged(cache, on_device, "screening")
     raised = report.grade == "full"  # by a machine in turmoil
-    assert ("profile" in report.facts) is raised
+    assert ("kernel_launches" in report.facts) is raised
 
 
 @pytest.mark.usefixtures("pretended_gpu")
