@@ -17,7 +17,6 @@ __all__ = [
     "Example",
     "FinishedRun",
     "Graph",
-    "KnownFailure",
     "NextSteps",
     "Outcome",
     "Problem",

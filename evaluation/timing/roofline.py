@@ -6,7 +6,7 @@ copies. Peaks are measured once on this machine, never a data sheet's, and kept 
 <cache>/peaks/<device>.json.
 
 harness/peaks_host.cpp and harness/peaks.cu measure, each in a process of its own: memory and cache
-bandwidth, fused multiply-adds and, for a GPU, pinned copies in each direction and an empty launch.
+bandwidth, fused multiply-adds and, for a GPU, pinned copies in each direction.
 A busy machine gives too low peaks, and too low peaks would accuse honest code of being faster than
 physics: so each figure is the best of several repetitions, and measuring again only raises figures
 on file. To start anew, delete the file. A GPU is measured from the CPUs of each memory node in
@@ -38,7 +38,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -72,7 +72,6 @@ _FASTEST_MEMORY, _CACHE_OVER_MEMORY, _LARGEST_CACHE = 3e13, 8.0, 2**28
 """A GPU's memory, its cache as a multiple of that, and the bytes of that: more than any has."""
 _CORE_BYTES, _LINK_BYTES, _ANY_FLOPS = 1e12, 1e12, 1e18
 """Bytes a second that one CPU thread moves at most, and a link to a GPU; operations a second."""
-_NEAR_LAUNCH = 2.0  # a call shorter than this many empty launches says little of the work in it
 
 
 class MemoryLevel(Frozen):
@@ -82,7 +81,7 @@ class MemoryLevel(Frozen):
     rate: float = Field(gt=0, allow_inf_nan=False)  # bytes read and written a second
 
 
-class Peaks(Frozen):
+class Peaks(Frozen, extra="ignore"):  # older files have a figure more
     """Measured peaks of one device. History: 1 (2026-11) first version."""
 
     schema_version: Literal[1] = 1
@@ -98,8 +97,6 @@ class Peaks(Frozen):
     host_to_device: float | None = None
     """Pinned copies in one direction: byte/s. None without a GPU."""
     device_to_host: float | None = None
-    launch_seconds: float | None = None
-    """Launch of an empty kernel and the wait for its end, median. None without a GPU."""
 
     def __str__(self) -> str:
         """One line: "memory 32.7 GB/s, cache 851 GB/s, fp32 471 Gflop/s (2026-11-21)"."""
@@ -182,11 +179,8 @@ def account(problem: Problem, seconds: float, peaks: Peaks | None) -> WorkAccoun
         seconds=seconds,
         flop=flop,
         bytes=bytes_,
-        flop_per_second=None if flop is None else flop / seconds,
-        bytes_per_second=bytes_ / seconds,
         intensity=None if flop is None or not bytes_ else flop / bytes_,
         roof=_roof(problem, seconds, peaks, bytes_) if peaks else None,
-        notes=_notes(problem, seconds, peaks) if peaks else (),
     )
 
 
@@ -255,21 +249,6 @@ def _bounds(
     return sorted(bounds, key=lambda item: item[1] / item[2])
 
 
-def _notes(problem: Problem, seconds: float, peaks: Peaks) -> tuple[str, ...]:
-    notes = []
-    flop = _declared(problem, problem.work.flop) or 0
-    if flop / seconds > _arithmetic(problem, peaks):
-        notes.append(
-            "more flop/s than this device's measured peak: lower precision, tensor cores, or less"
-            " arithmetic than declared (a better algorithm, or work left out)"
-        )
-    if peaks.launch_seconds and seconds < _NEAR_LAUNCH * peaks.launch_seconds:
-        notes.append("as short as an empty kernel's launch: larger timing sizes would say more")
-    if problem.work.early_exit:
-        notes.append("may exit early: the declared work is an upper bound, no floor applies")
-    return tuple(notes)
-
-
 def _arithmetic(problem: Problem, peaks: Peaks) -> float:
     each = (kind for arg in problem.arrays for kind in (arg.fields or {"": arg.type}).values())
     types = set(filter(is_inexact, each))
@@ -291,10 +270,6 @@ _CALL = (
     "import ctypes, json, os, sys; os.sched_setaffinity(0, json.loads(sys.argv[2]));"
     " ctypes.CDLL(sys.argv[1]).regraph_peaks()"
 )
-_BETTER: Mapping[str, Callable[..., float | None]] = {
-    **dict.fromkeys(("fp32", "fp64", "host_to_device", "device_to_host"), max),
-    "launch_seconds": min,
-}
 _NODES = Path("/sys/devices/system/node")
 
 
@@ -350,9 +325,9 @@ def better(old: Peaks, new: Peaks) -> Peaks:
         for each in new.levels
     )
     figures = {}
-    for name, pick in _BETTER.items():
+    for name in ("fp32", "fp64", "host_to_device", "device_to_host"):
         known = [each for each in (getattr(old, name), getattr(new, name)) if each is not None]
-        figures[name] = pick(known, default=None)
+        figures[name] = max(known, default=None)
     return new.model_copy(update={"levels": levels, **figures})
 
 

@@ -72,8 +72,8 @@ class Tools:
 
     def offered(self) -> list[Callable[..., Awaitable[Any]]]:
         tools: list[Callable[..., Awaitable[Any]]] = [
-            *(self.next_techniques, self.examples, self.known_failures, self.check_problem),
-            *(self.evaluate, self.compare, self.record_step, self.known_problems),
+            *(self.next_techniques, self.examples, self.check_problem, self.evaluate),
+            *(self.compare, self.record_step, self.known_problems),
         ]
         return list(map(plain_errors, tools))
 
@@ -124,21 +124,6 @@ class Tools:
             graph.examples, before, technique, target=target, near=code or None, limit=limit
         )
         return {"examples": [asdict(step) for step in steps]}
-
-    async def known_failures(
-        self,
-        *,
-        before: TechniqueName,
-        technique: TechniqueName,
-        target: Target | None = None,
-        limit: Few = 3,
-    ) -> ToolAnswer:
-        """How a step has failed before, with diagnosis and code: read it before you apply it."""
-        graph = await self.graph()
-        failures = await asyncio.to_thread(
-            graph.failures, before, technique, target=target, limit=limit
-        )
-        return {"failures": [asdict(failure) for failure in failures]}
 
     async def check_problem(
         self, *, problem: ProblemName, context: Context[Any, Any]

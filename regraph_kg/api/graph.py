@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from regraph_kg.cpp import functions
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.gpu.device import find_gpu, openmp_device
-from regraph_kg.models.graph import Example, KnownFailure, Likeness
+from regraph_kg.models.graph import Example, Likeness
 from regraph_kg.models.next_steps import NextSteps
 from regraph_kg.models.target import TARGETS, USUAL, Target
 from regraph_kg.models.technique import Technique, by_id, resolve, resolve_pair, start_id
@@ -111,7 +111,7 @@ class Graph(AbstractContextManager["Graph"]):
         that is none.
         """
         with self._lock:
-            pair = self._pair(before, technique, target)
+            pair = resolve_pair(before, technique, self._by_id(), target)
             matches = self._store.examples(
                 *pair,
                 device=device,
@@ -120,23 +120,9 @@ class Graph(AbstractContextManager["Graph"]):
             )
         return tuple(example.on(device) for example in matches)
 
-    def failures(
-        self, before: str, technique: str, *, target: Target | None = None, limit: int = 3
-    ) -> tuple[KnownFailure, ...]:
-        """Failures of the step from `before` (or "start") to `technique`, most informative first.
-
-        At most `limit`. `BadInput` for a name that is none.
-        """
-        with self._lock:
-            pair = self._pair(before, technique, target)
-            return self._store.failures(*pair, limit=limit)
-
     def _by_id(self) -> Mapping[str, Technique]:
         with self._lock:
             return by_id(self._store.techniques())
-
-    def _pair(self, before: str, technique: str, target: Target | None) -> tuple[str, str]:
-        return resolve_pair(before, technique, self._by_id(), target)
 
     def _device(self, target: Target) -> str:
         """The device of this machine for a target; "" where it has none."""

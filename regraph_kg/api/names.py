@@ -19,7 +19,6 @@ from regraph_kg.models.evaluation import EvalReport as EvalReport
 from regraph_kg.models.evaluation import Outcome as Outcome
 from regraph_kg.models.evaluation import Rivalry as Rivalry
 from regraph_kg.models.graph import Example as Example
-from regraph_kg.models.graph import KnownFailure as KnownFailure
 from regraph_kg.models.next_steps import NextSteps as NextSteps
 from regraph_kg.models.next_steps import SuggestedStep as SuggestedStep
 from regraph_kg.models.next_steps import UnfitStep as UnfitStep

@@ -34,12 +34,10 @@ from regraph_kg.backends.transforms import (
     write_transforms,
 )
 from regraph_kg.errors import StoreError
-from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.graph import (
     SCHEMA_VERSION,
     Example,
     GraphStats,
-    KnownFailure,
     Likeness,
     MergeCounts,
     MergePlan,
@@ -246,20 +244,6 @@ class GraphStore:
         pair = {"source": source, "target": target}
         asked = {**pair, "device": device or "", "limit": min(limit, MOST_ROWS)}
         return self._bolt.read(partial(vectors.examples, asked=asked, near=near))
-
-    def failures(self, source: str, target: str, *, limit: int = 3) -> tuple[KnownFailure, ...]:
-        """Failures of one transition, the most instructive first; one problem's equal ones once.
-
-        Order: with a diagnosis, with code, the newest, id. Answers without code say nothing of the
-        transition and are left out.
-        """
-        pair = Pair(source, target).id
-        rows = self._bolt.rows("failures", pair=pair, limit=min(limit, MOST_ROWS))
-        return tuple(
-            KnownFailure(**row | {"outcome": Outcome(row["outcome"])})
-            for row in rows
-            if row["before"]
-        )
 
     def nearest(
         self, near: Likeness, *, k: int, target: Target | None = None

@@ -166,17 +166,14 @@ class Roof(Frozen, extra="ignore"):  # older reports have a field more
         return f"{100 * self.share:.0f} % of {PEAKS[self.bound]}"
 
 
-class WorkAccount(Frozen):
+class WorkAccount(Frozen, extra="ignore"):  # older reports have fields more
     """The declared work of one call, compared with the device's peaks."""
 
     seconds: float  #: median duration of the call
     flop: int | None  #: declared floating-point operations of a call; None: none declared
     bytes: int  #: declared bytes of a call; else each array once, inout ones twice
-    flop_per_second: float | None
-    bytes_per_second: float
     intensity: float | None  #: flop per byte
     roof: Roof | None  #: None where the device's peaks have not been measured
-    notes: tuple[str, ...] = ()  #: notes on these figures; never a reason to fail
 
     def __str__(self) -> str:
         """How near the peak: "61 % of peak memory bandwidth (1.23 of 2.02 TB/s; ..)"."""
@@ -295,7 +292,6 @@ class EvalReport(Frozen):
             yield f"load       {self.load}: these times are no evidence"
         if self.account:
             yield f"roofline   {self.account}"
-            yield from (f"note       {note}" for note in self.account.notes)
         if "profile" in self.facts:
             yield f"profile    {self.facts['profile']}"
 

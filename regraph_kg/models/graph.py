@@ -7,7 +7,6 @@ from typing import Any, Literal, Self
 
 from pydantic import JsonValue
 
-from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
@@ -243,18 +242,6 @@ class Example:
             return self.effect, self.device
         best = max(effects, key=lambda where: (effects[where], where), default=None)
         return None if best is None else (effects[best], best)
-
-
-@dataclass(frozen=True, slots=True)
-class KnownFailure:
-    """A failed try of a transition, of which a prompt may warn."""
-
-    outcome: Outcome
-    diagnosis: str  #: empty where unknown
-    before: str  #: the code that it was tried on
-    code: str  #: the tried code
-    problem: str
-    model: str  #: the model that tried it
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,4 +179,3 @@ def test_recorded_steps_become_a_trajectory_of_the_agent(project: Project) -> No
         assert one.source.model == "some-model (test agent)"
         assert [step.technique for step in one.steps] == ["openmp/simd"]
         assert [failure.outcome for failure in one.failures] == ["wrong_answer"]
-        assert store.failures("openmp/start", one.failures[0].technique or "")

@@ -15,7 +15,7 @@ from tests.agents.program import REGRAPH, ask, call, connected, refusal
 from tests.ingest.trajectories import measured, row
 
 TOOLS = {
-    *("next_techniques", "examples", "known_failures", "check_problem", "evaluate", "compare"),
+    *("next_techniques", "examples", "check_problem", "evaluate", "compare"),
     *("record_step", "known_problems"),
 }
 
@@ -39,8 +39,6 @@ async def is_told_what_follows_and_what_failed(client: Client) -> None:
     found = await call(client, "examples", before="start", technique="memory coalescing")
     (seen,) = found["examples"]
     assert seen["before"] == "int x;"
-    known = await call(client, "known_failures", before="start", technique="shared memory tiling")
-    assert [one["diagnosis"] for one in known["failures"]] == ["out of shared memory"]
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [

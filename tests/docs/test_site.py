@@ -68,7 +68,7 @@ def test_what_programs_are_given_has_a_name_for_programs() -> None:
         if inspect.isfunction(value) and not name.startswith(("Problem.", "ProjectProblem.")):
             given |= set(classes(get_type_hints(value)["return"]))
     ours = {kind.__name__ for kind in given if kind.__module__.startswith("regraph_kg")}
-    assert {"Graph", "KnownFailure", "FinishedRun"} < ours <= set(regraph_kg.__all__)
+    assert {"Graph", "Example", "FinishedRun"} < ours <= set(regraph_kg.__all__)
 
 
 def classes(hint: object) -> Iterator[type]:

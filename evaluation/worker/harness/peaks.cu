@@ -1,14 +1,12 @@
 // Measures what a GPU reaches: bandwidth of its memory and second-level cache, fused multiply-adds,
-// pinned copies in each direction, launch of an empty kernel. Prints one line of JSON. Every figure
-// but the launch is the best of several repetitions, by CUDA events.
+// pinned copies in each direction. Prints one line of JSON. Every figure
+// is the best of several repetitions, by CUDA events.
 // Not covered: tensor cores, copies in both directions at once, more than one GPU.
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <algorithm>
-#include <chrono>
-#include <vector>
 
 namespace {
 
@@ -67,8 +65,6 @@ __global__ void multiply_add(T x, T y, int passes, T *sink) {
   if (total == T(1.2345e-30)) *sink = total;
 }
 
-__global__ void empty() {}
-
 // The shortest duration of `work`, in seconds, after two runs to warm up.
 template <typename Work>
 double best(const Work &work) {
@@ -122,19 +118,6 @@ double transfer(char *memory, char *host, size_t bytes, bool inward) {
   return bytes / seconds;
 }
 
-double launch_seconds() {
-  std::vector<double> samples;
-  for (int i = 0; i < 220; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    empty<<<1, 1>>>();
-    check(cudaDeviceSynchronize(), "empty kernel");
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-    if (i >= 20) samples.push_back(passed.count());
-  }
-  std::nth_element(samples.begin(), samples.begin() + samples.size() / 2, samples.end());
-  return samples[samples.size() / 2];
-}
-
 }  // namespace
 
 extern "C" void regraph_peaks() {
@@ -165,7 +148,6 @@ extern "C" void regraph_peaks() {
   printf("\"fp32\": %.6g, \"fp64\": %.6g, ", fp32, fp64);
   printf("\"host_to_device\": %.6g, ", transfer(memory, host, pinned, true));
   printf("\"device_to_host\": %.6g, ", transfer(memory, host, pinned, false));
-  printf("\"launch_seconds\": %.4g, ", launch_seconds());
   printf("\"facts\": {\"multiprocessors\": \"%d\", ", device.multiProcessorCount);
   printf("\"l2_bytes\": \"%d\", \"memory_bytes\": \"%zu\"}}\n", device.l2CacheSize, all_bytes);
   fflush(stdout);

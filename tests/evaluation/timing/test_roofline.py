@@ -44,7 +44,6 @@ GPU = Peaks(
     fp64=3e13,
     host_to_device=5e10,
     device_to_host=2.5e10,
-    launch_seconds=6e-6,
 )
 
 
@@ -92,11 +91,9 @@ def test_a_smaller_declaration_lowers_the_traffic_a_larger_one_does_not(scale: P
 
 def test_rates_and_intensity(scale: Problem) -> None:
     found = account(declared(scale, flop="n"), 0.001, None)
-    assert found.flop_per_second == N * 1000
-    assert found.bytes_per_second == 8 * N * 1000
     assert found.intensity == 1 / 8
     assert found.roof is None
-    assert account(scale, 0.001, None).flop_per_second is None
+    assert account(scale, 0.001, None).intensity is None
 
 
 def test_cpu_memory_bound_holds_against_the_level_that_the_arrays_fit_in(scale: Problem) -> None:
@@ -150,8 +147,6 @@ def test_the_floor_of_a_cpu_takes_its_fastest_cache(scale: Problem) -> None:
 def test_no_floor_where_the_function_may_exit_early(scale: Problem) -> None:
     early = declared(scale, early_exit=True)
     assert floor_seconds(early, CPU) is None
-    found = account(early, 1e-12, CPU)
-    assert any("exit early" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("target", ["openmp", "cuda"])
@@ -187,18 +182,6 @@ def test_the_fastest_honest_call_stays_above_its_floor(scale: Problem) -> None:
         floor = floor_seconds(problem, peaks)
         assert floor is not None
         assert floor < roof(problem, 1.0, peaks).seconds
-
-
-def test_too_much_arithmetic_a_second_is_noted_never_failed(scale: Problem) -> None:
-    lots = declared(scale, flop="1000000*n")
-    found = account(lots, 0.001, CPU)
-    assert any("less arithmetic than declared" in note.replace("\n", " ") for note in found.notes)
-
-
-def test_a_call_as_short_as_a_launch_is_noted(scale: Problem) -> None:
-    problem = declared(scale, "device")
-    assert any("launch" in note for note in account(problem, 7e-6, GPU).notes)
-    assert not account(problem, 1e-3, GPU).notes
 
 
 @pytest.mark.parametrize("name", sorted(p.name for p in CORPUS.iterdir() if p.is_dir()))
