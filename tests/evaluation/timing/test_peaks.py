@@ -92,7 +92,6 @@ def test_the_better_link_is_the_faster() -> None:
         {"target": "cuda"},
         {"levels": []},
         {"fp32": 0},
-        {"unknown": 1},
     ],
 )
 def test_a_file_of_another_version_or_device_counts_as_none(
