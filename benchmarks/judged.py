@@ -4,9 +4,8 @@
                                     [--only PART] [--naive]
     python benchmarks/judged.py --json FILE            keep each verdict, with its diagnosis
 
-Exploits are those that ship with the package (evaluation/exploits). Bugs and honest codes lie in
-benchmarks/suite/: their authors had read the judge, and did not write its checks. The first lines
-of a file name its problem, and what is wrong with it.
+All lie in benchmarks/suite/. The authors of bugs and honest codes had read the judge, and did not
+write its checks. The first lines of a file name its problem, and what is wrong with it.
 
 A naive check is our judge with its defences off, but for the sandbox: one shape, one draw of
 inputs, outputs within 1e-2, the candidate's own clock, no other values, shapes or threads.
@@ -18,6 +17,7 @@ again, so that a failure can be looked at anew. Prints one JSON object.
 
 import argparse
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regraph_kg.evaluation.doctor import EXPLOITS, header
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.problem import AbsoluteRule, Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, JudgeLimits
@@ -34,6 +33,7 @@ from regraph_kg.models.target import TARGETS, Target
 
 ROOT = Path(__file__).parents[1]
 SUITE = ROOT / "benchmarks" / "suite"
+EXPLOITS = SUITE / "exploits"
 KINDS = ("exploits", "bugs", "honest")
 KEPT = ("source_rules", "compiler_sandbox", "clean_env", "memory_limit", "hidden_memory", "sandbox")
 KEPT += ("landlock", "namespaces", "own_root", "sealed", "deadline", "kill_group", "output_cap")
@@ -43,6 +43,11 @@ NAIVE = Defences(**{name: name in KEPT for name in Defences.__slots__})
 NEAR = AbsoluteRule(absolute=1e-2)
 FAST = 3.0
 RIGHT = (Outcome.PASSED, Outcome.UNSTABLE_TIMING)
+
+
+def header(code: str) -> dict[str, str]:
+    """The declarations in a file's first comment lines: tries, outcome, harm, problem, ..."""
+    return dict(re.findall(r"^// (\w+): (.+?)\s*$", code, re.MULTILINE))
 
 
 @dataclass(frozen=True)
@@ -69,8 +74,8 @@ class Code:
 
 def codes(target: Target, only: str) -> Iterator[Code]:
     """All files of a target, those of one problem together."""
-    folders = {"exploits": EXPLOITS / target} | {k: SUITE / k / target for k in KINDS[1:]}
-    for kind, folder in folders.items():
+    for kind in KINDS:
+        folder = SUITE / kind / target
         found = [Code(kind, path) for path in folder.glob(f"*{TARGETS[target].suffix}")]
         for code in sorted(found, key=lambda code: (code.problem, code.path)):
             if only in f"{kind}/{code.path.name}":

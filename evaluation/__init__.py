@@ -11,7 +11,7 @@ timing/           how fast, and how far from the device's roof
 gpu/              the machine's facts, the GPU's health, profiles, compute-sanitizer
 hosts/            many at once: pool.py
 checkup/          checks of a problem before a search
-doctor.py         a user's check of a machine, which judges exploits/
+doctor.py         a user's check of a machine
 measure.py        trajectories
 
 Layers are in pyproject.toml; limits ("not covered") at the top of docs/evaluation.md.

@@ -2,23 +2,17 @@
 
 Green: works. Red: matters and does not work. Absent: not here, and not asked for (no GPU, say).
 
-The exploits that ship with the package are judged like any candidate, and honest code beside them;
-the outcome is compared with the exploit's header (evaluation/exploits/README.md). All of a target
-share one judge, problem by problem, so that each problem is opened once.
-
 Not covered: store and model server (cli/doctor.py); whether timings are steady (a busy machine
-shows in reports); GPUs other than the first visible one; the exploits of tests/adversarial that
-need bait (a port, a folder, a naive judge).
+shows in reports); GPUs other than the first visible one; whether the judge catches exploits, which
+is the same on every machine (tests/adversarial).
 """
 
 import ctypes
 import os
-import re
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
@@ -30,16 +24,13 @@ from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.sandboxed import compiler_confinement
 from regraph_kg.evaluation.compile.toolchain import find_cuda, find_gcc
 from regraph_kg.evaluation.confined.probe import PROBES, tried
-from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.gpu.device import Gpu, find_gpu, machine_facts, threads
 from regraph_kg.evaluation.gpu.monitor import Health, ecc_errors
 from regraph_kg.evaluation.problem.memory import available_bytes
-from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.timing.load import used_by_others
 from regraph_kg.evaluation.timing.roofline import known_peaks, measure_peaks
-from regraph_kg.models.evaluation import Candidate, Outcome
-from regraph_kg.models.target import ON_CPU, ON_GPU, TARGETS, DeviceKind, Target
+from regraph_kg.models.target import ON_CPU, ON_GPU, Target
 
 CheckState = Literal["green", "red", "absent"]
 
@@ -59,7 +50,6 @@ class Check(NamedTuple):
     name: str
     look: Callable[[], Found]  # may raise, which is red; may take seconds
     remedy: str = ""
-    expected: str = ""  # of exploits: the outcomes that are right
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +60,6 @@ class CheckRow:
     found: str
     remedy: str = ""
     name: str = ""
-    expected: str = ""
     part: str = ""
 
 
@@ -90,7 +79,7 @@ def rows(
             works, found = False, f"{type(error).__name__}: {' '.join(str(error).split())}"
         state: CheckState = "absent" if works is None else "green" if works else "red"
         remedy = "" if works else remedy
-        yield CheckRow(state, found, remedy, check.name, check.expected, check.part)
+        yield CheckRow(state, found, remedy, check.name, check.part)
 
 
 @dataclass(frozen=True)
@@ -99,7 +88,7 @@ class Scope:
 
     cache: Path  # folder that the judge keeps compiled code and peaks in
     target: Target | None = None
-    quick: bool = False  # no peaks measured, no candidate judged
+    quick: bool = False  # no peaks measured
     remeasure: bool = False  # measure the peaks although they are known
 
     @property
@@ -126,7 +115,7 @@ class Scope:
 
 
 def checks(scope: Scope) -> tuple[Check, ...]:
-    """All checks except the exploits."""
+    """All checks of the judge's needs."""
     busy, temporary = used_by_others(), Path(tempfile.gettempdir())
     room = "set {} to a folder of yours with 1 GiB of room, on a disk that is not noexec"
     folder = partial(_folder, scope.cache, loads=True)
@@ -262,65 +251,3 @@ def _peaks(scope: Scope, target: Target, busy: float) -> Found:
 
 def _compiler(cache: Path) -> Compiler:
     return Compiler(cache / "compiled", find_gcc(), JudgeLimits())
-
-
-EXPLOITS = Path(__file__).with_name("exploits")
-"""openmp/*.cpp, cuda/*.cu, their problem/ and honest/ code."""
-_LIMITS: dict[DeviceKind, JudgeLimits] = {
-    "cpu": JudgeLimits(load_seconds=3, call_seconds=0.5),
-    "gpu": JudgeLimits(call_seconds=1.5),
-}
-"""Short for the sake of exploits that hang."""
-_DISTRUST = "judge no code that you distrust here: see the sandbox rows, docker/worker.Dockerfile"
-_SLOW, _FAST = 5.0, 3.0
-"""Harm "slow": verified for more than so many calls' time. "fast": a speedup above this."""
-
-
-@contextmanager
-def exploits(scope: Scope, folder: Path = EXPLOITS) -> Iterator[tuple[Check, ...]]:
-    """A check for each exploit of `folder`, and for honest code; their judges end with it."""
-    with ExitStack() as stack:
-        table: list[Check] = []
-        for target in () if scope.quick else scope.targets:
-            limits = _LIMITS[TARGETS[target].device]
-            judge = stack.enter_context(Judge(scope.cache, limits=limits))
-            part, pattern = f"exploits ({target})", f"*{TARGETS[target].suffix}"
-            # those of one problem together: a baseline ages meanwhile
-            paths = sorted(sorted((folder / target).glob(pattern)), key=problem_of)
-            for path in (*paths, *sorted((folder / "honest" / target).glob(pattern))):
-                fields = header(path.read_text("utf-8"))
-                look = partial(_judged, judge, target, path)
-                harm = f", not {fields['harm']}" if "harm" in fields else ""
-                expected = fields.get("outcome", "passed").replace(" | ", " or ") + harm
-                name = path.stem if path in paths else f"honest {path.stem}"
-                table.append(Check(part, name, look, _DISTRUST, expected))
-        yield tuple(table)
-
-
-def header(code: str) -> dict[str, str]:
-    """The declarations in an exploit's first comment lines: tries, outcome, harm, problem, ..."""
-    return dict(re.findall(r"^// (\w+): (.+?)\s*$", code, re.MULTILINE))
-
-
-def problem_of(path: Path) -> Path:
-    """The folder of the problem that a file of openmp/, cuda/ or honest/*/ is judged by."""
-    root = next(up for up in path.parents if (up / "problem").is_dir())
-    return root / "problem" / header(path.read_text("utf-8")).get("problem", "smooth")
-
-
-def _judged(judge: Judge, target: Target, path: Path) -> Found:
-    """Whether a file gets the outcome that its header demands; "passed" where it has none."""
-    code = path.read_text(encoding="utf-8")
-    fields = header(code)
-    expected, harm = fields.get("outcome", "passed").split(" | "), fields.get("harm")
-    report = judge.evaluate(Candidate(target, code), load_problem(problem_of(path)))
-    busy = report.outcome is Outcome.UNSTABLE_TIMING  # verified; a busy machine is no exploit
-    result = (Outcome.PASSED if busy else report.outcome).value
-    allowed = _SLOW * _LIMITS[TARGETS[target].device].call_seconds
-    is_slow = harm == "slow" and report.stages.get("verify", 0) > allowed
-    if is_slow or (harm == "fast" and (report.speedup or 0) > _FAST):
-        return False, f"{result}, {harm}"
-    if result not in expected and expected == ["passed"]:
-        alarm = f"false alarm, please report it: {report.diagnosis[:200]}"
-        raise ToolError(result, remedy=alarm.replace(";", ","))  # a remedy begins behind the last
-    return result in expected, result

@@ -1,7 +1,7 @@
-"""`regraph doctor`: whether this machine has what regraph needs, and catches exploits."""
+"""`regraph doctor`: whether this machine has what regraph needs."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +14,7 @@ from rich.text import Text
 from regraph_kg.cli.parameters import Json, answered, option
 from regraph_kg.cli.progress import transient
 from regraph_kg.cli.tables import PlainConsole
-from regraph_kg.evaluation.doctor import Check, CheckRow, Found, Scope, checks, exploits, rows
+from regraph_kg.evaluation.doctor import Check, CheckRow, Found, Scope, checks, rows
 from regraph_kg.llm.by_file import batch_status
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.target import Target
@@ -30,24 +30,26 @@ _COLOURS = {"green": "green", "red": "bold red", "absent": "bright_black"}
 def doctor(
     target: Annotated[
         Target | None,
-        option("Only this target's compiler, device and exploits.", show_default="all"),
+        option("Only this target's compiler and device.", show_default="all"),
     ] = None,
-    quick: Annotated[bool, option("Judge no exploits, measure no peaks.")] = False,
+    quick: Annotated[bool, option("Measure no peaks.")] = False,
     remeasure: Annotated[bool, option("Measure the device's peaks anew.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Check compilers, GPU, sandbox, store and models; judge a dozen exploits; say what to mend.
+    """Check compilers, GPU, sandbox, store and models; say what to mend.
 
     green: works; red: matters and does not work; absent: not here, and not asked for.
-    Takes some 20 to 30 seconds on two cores at rest. Exit code 0: nothing is red; 1: something is.
+    Takes some seconds, the first time ten more for the peaks. Exit code 0: nothing is red; 1:
+    something is.
     """
     settings = read_settings()
     results: list[CheckRow] = []
     scope = Scope(settings.cache_dir, target, quick, remeasure)
-    with examination(settings, scope) as checks, transient(TaskProgressColumn()) as bar:
-        task = bar.add_task("doctor", total=len(checks))
+    table = (*checks(scope), *_services(settings))
+    with transient(TaskProgressColumn()) as bar:
+        task = bar.add_task("doctor", total=len(table))
         results += rows(
-            checks, lambda done, text: bar.update(task, completed=done, description=text)
+            table, lambda done, text: bar.update(task, completed=done, description=text)
         )
     if not answered(results, as_json):
         _print(results)
@@ -63,23 +65,19 @@ def _print(rows: Sequence[CheckRow]) -> None:
         if row.part != part:
             part = row.part
             table.add_row("", Text(part, "bold"))
-        found = row.found + (f" (expected: {row.expected})" if row.expected else "")
-        text = found + (f"\nmend: {row.remedy}" if row.remedy else "")
+        text = row.found + (f"\nmend: {row.remedy}" if row.remedy else "")
         table.add_row(Text(row.state, _COLOURS[row.state]), f"  {row.name}", text)
     console.print(table)
     counts = {state: sum(row.state == state for row in rows) for state in _COLOURS}
     console.print(", ".join(f"{count} {state}" for state, count in counts.items()))
 
 
-@contextmanager
-def examination(settings: Settings, scope: Scope) -> Iterator[tuple[Check, ...]]:
-    """Every check in the order of the table; exploits come last and are judged lazily."""
-    parts = (
+def _services(settings: Settings) -> tuple[Check, ...]:
+    """Checks of what the judge needs nothing of."""
+    return (
         Check("graph", "store", partial(_store, settings), "see REGRAPH_STORE"),
         Check("models", f"model {settings.model}", partial(_model, settings), "set REGRAPH_CORPUS"),
     )
-    with exploits(scope) as played:
-        yield (*checks(scope), *parts, *played)
 
 
 def _store(settings: Settings) -> Found:

@@ -10,7 +10,7 @@
     // problem: optional, a folder of problem/ (default "smooth")
     // grade: optional, the grade it is judged at (default "screening")
 
-Files lie here, or are shipped with the package (evaluation/exploits): those hold no placeholders.
+Files lie here, or in benchmarks/suite/exploits: those hold no placeholders.
 harm.py says what the placeholders stand for.
 """
 
@@ -20,12 +20,11 @@ from functools import cache
 from pathlib import Path
 from typing import get_args
 
-import regraph_kg.evaluation
 from regraph_kg.models.evaluation import Grade
 from regraph_kg.models.target import Target
 
 HERE = Path(__file__).parent
-SHIPPED = Path(regraph_kg.evaluation.__file__).parent / "exploits"
+SHIPPED = Path(__file__).parents[2] / "benchmarks" / "suite" / "exploits"
 NAIVE = frozenset({"separation", "alignment", "words"})
 """Defences that naive.py lacks: they have no switch."""
 FULL_GRADE = "full_grade"

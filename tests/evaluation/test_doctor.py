@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -14,18 +13,13 @@ import pytest
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation import doctor as doctor_module
 from regraph_kg.evaluation.doctor import (
-    EXPLOITS,
     Check,
     CheckRow,
     Found,
     Scope,
     checks,
-    exploits,
-    header,
-    problem_of,
     rows,
 )
-from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.target import Target
 from regraph_kg.settings import Settings
 from tests.stores import stop_embedded
@@ -35,11 +29,6 @@ from .conftest import HERE
 pytestmark = pytest.mark.nightly
 
 COMMAND = "from regraph_kg.cli.app import main; main()"
-WRONG = """// tries: nothing
-// outcome: {outcome}
-// problem: smooth
-extern "C" void smooth(const float *, float *, int *, int) {{}}
-"""
 Faults = Callable[..., None]
 
 
@@ -54,21 +43,6 @@ def refuse() -> Found:
 
 def break_() -> Found:
     raise ZeroDivisionError("division\nby zero")
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Two exploits: one that is caught as its header says, one that its header takes for passed."""
-    made = tmp_path / "exploits"
-    (made / "openmp").mkdir(parents=True)
-    shutil.copytree(EXPLOITS / "problem" / "smooth", made / "problem" / "smooth")
-    (made / "openmp" / "caught.cpp").write_text(WRONG.format(outcome="crashed | wrong_answer"))
-    (made / "openmp" / "missed.cpp").write_text(WRONG.format(outcome="crashed"))
-    (made / "honest" / "openmp").mkdir(parents=True)
-    shutil.copy(
-        made / "problem" / "smooth" / "serial.cpp", made / "honest" / "openmp" / "serial.cpp"
-    )
-    return made
 
 
 def test_a_check_that_raises_is_a_red_row() -> None:
@@ -173,69 +147,9 @@ def test_peaks_are_measured_once_and_not_on_a_busy_machine(
     assert looked_at(scope, "peaks")["openmp"] == measured
 
 
-def test_exploits_are_judged_and_honest_code_beside_them(cache: Path, folder: Path) -> None:
-    with exploits(Scope(cache, "openmp"), folder) as played:
-        found = {row.name: row for row in rows(played)}
-    assert list(found) == ["caught", "missed", "honest serial"]
-    assert found["caught"].state == "green"
-    assert (found["caught"].expected, found["caught"].found) == (
-        "crashed or wrong_answer",
-        "wrong_answer",
-    )
-    assert (found["missed"].state, found["missed"].found) == ("red", "wrong_answer")
-    assert found["missed"].remedy
-    assert found["honest serial"].state == "green", found["honest serial"]
-
-
-@pytest.mark.nightly
-def test_an_exploit_that_does_its_harm_is_red_though_its_outcome_is_right(
-    cache: Path, folder: Path
-) -> None:
-    """Honest code that is fast stands for an exploit that gains time."""
-    right = folder / "problem" / "smooth" / "serial.cpp"
-    for name, harm in (("caught", "slow"), ("missed", "fast")):
-        code = f"// outcome: passed\n// harm: {harm}\n{right.read_text()}"
-        (folder / "openmp" / f"{name}.cpp").write_text(code)
-    text = right.read_text()
-    assert text.startswith('extern "C" void smooth(')
-    wasted = "{ for (volatile int spin = 0; spin < 40 * n; spin = spin + 1);"
-    right.write_text(text.replace("{", wasted, 1))
-    with exploits(Scope(cache, "openmp"), folder) as played:
-        caught, missed, _ = rows(played)
-    assert (caught.state, caught.found, caught.expected) == ("green", "passed", "passed, not slow")
-    assert (missed.state, missed.found, missed.expected) == (
-        "red",
-        "passed, fast",
-        "passed, not fast",
-    )
-
-
-def test_exploits_of_one_problem_are_judged_together(tmp_path: Path) -> None:
-    with exploits(Scope(tmp_path, "openmp")) as played:
-        names = [name for _, name, *_ in played if not name.startswith("honest")]
-    problems = [problem_of(EXPLOITS / "openmp" / f"{name}.cpp") for name in names]
-    assert problems == sorted(problems)
-
-
-@pytest.mark.parametrize(("target", "suffix"), [("openmp", "cpp"), ("cuda", "cu")])
-def test_the_shipped_exploits_can_be_judged_as_they_are(target: str, suffix: str) -> None:
-    paths = sorted((EXPLOITS / target).glob(f"*.{suffix}"))
-    assert len(paths) >= 12
-    for path in paths:
-        code = path.read_text(encoding="utf-8")
-        fields = header(code)
-        assert {Outcome(name) for name in fields["outcome"].split(" | ")}
-        assert fields.get("harm") in (None, "fast", "slow"), path.name
-        assert problem_of(path).is_dir(), path.name
-        assert not re.search(r"@[A-Z_]+@", code), path.name
-    assert list((EXPLOITS / "honest" / target).glob(f"*.{suffix}"))
-
-
-@pytest.mark.parametrize("scope_target", ["openmp", "cuda"])
-def test_quick_judges_nothing(cache: Path, folder: Path, scope_target: Target) -> None:
-    with exploits(Scope(cache, scope_target, quick=True), folder) as played:
-        assert played == ()
-    assert not [c for c in checks(Scope(cache, scope_target, quick=True)) if c[0] == "peaks"]
+@pytest.mark.parametrize("target", ["openmp", "cuda"])
+def test_quick_measures_nothing(cache: Path, target: Target) -> None:
+    assert not [c for c in checks(Scope(cache, target, quick=True)) if c[0] == "peaks"]
 
 
 def doctor(tmp_path: Path, *words: str, **env: str) -> "subprocess.CompletedProcess[str]":
