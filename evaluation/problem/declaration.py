@@ -25,7 +25,6 @@ from pydantic import (
     PositiveInt,
     StringConstraints,
     Tag,
-    field_validator,
     model_validator,
 )
 
@@ -297,16 +296,6 @@ class Argument(Table):
     """The C++ name of a type "struct"; `fields` are its members in order, none of them padded."""
     fields: dict[Identifier, Type] | None = None
     count: Identifier | None = None  #: the output that counts this one's rows; `shape` is the room
-
-    @field_validator("type", mode="before")
-    @classmethod
-    def _no_bfloat(cls, value: object) -> object:
-        if value == "bfloat16":
-            raise ValueError(
-                "bfloat16 is no type of numpy's, nor of g++ before 13: declare float32, and convert"
-                " inside the function"
-            )
-        return value
 
     @model_validator(mode="after")
     def _fields_of_type(self) -> Self:

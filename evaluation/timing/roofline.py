@@ -227,7 +227,6 @@ def _roof(problem: Problem, seconds: float, peaks: Peaks, bytes_: int) -> Roof:
         share=amount / peak / seconds,
         reached=amount / seconds,
         peak=peak,
-        floor_seconds=floor_seconds(problem, peaks),
         shares={name: amount / peak / seconds for name, amount, peak in bounds if amount},
     )
 

@@ -149,7 +149,7 @@ _PROVES_LESS = ": a few shapes and calls only; a screening proves more"
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, ""))
 
 
-class Roof(Frozen, extra="ignore"):  # older reports have a field more
+class Roof(Frozen, extra="ignore"):  # older reports have fields more
     """The shortest time that the device's measured peaks allow, and a call's distance from it."""
 
     bound: Bound  #: the limit that takes longest
@@ -157,8 +157,6 @@ class Roof(Frozen, extra="ignore"):  # older reports have a field more
     share: float  #: `seconds` over the measured ones. Above 1: caches, a better algorithm.
     reached: float  #: rate of the bounding resource: byte/s, or flop/s for "compute"
     peak: float  #: the measured peak of that resource, in the same unit
-    floor_seconds: float | None = None
-    """Below this the declared bytes cannot have moved; None where the problem may exit early."""
     shares: dict[Bound, float] = Field(default_factory=dict)
     """The reached share of each peak; the largest is `share`. Older reports have none."""
 
