@@ -12,7 +12,7 @@ from regraph_kg.cpp.polynomial import Monomial, add, coefficient, constant, numb
 from regraph_kg.cpp.syntax import bare, operator, short, text
 
 _FLOATING = frozenset({"float", "double"})
-_SEQUENCES = ("vector", "array", "span", "valarray", "string")
+_SEQUENCES = frozenset({"vector", "array", "span", "valarray", "string", "string_view"})
 _OBJECT = re.compile(r"<|string|_Complex|atomic|thread_local")
 """Types of variables that no clause combines by itself hold one of these."""
 
@@ -39,14 +39,14 @@ def is_canonical(names: Indices, loop: Loop) -> bool:
     header = names.headers[loop.number]
     if header.ranged:
         pointed = names.pointer(loop.node.child_by_field_name("right"), loop.place.loop)
-        return pointed is not None and _in_order(pointed[1])
+        return pointed is not None and _in_order(names, pointed[1])
     at = loop.node.child_by_field_name("condition") or loop.node
     declared = names.events.find(names.headers[loop.number].variable, at)
     step = names.step(loop.number)
     kind = declared.kind if declared is not None else ""
     if "iterator" in kind or "auto" in kind.split():
         pointed = names.pointer(header.start, loop.place.loop)
-        if pointed is not None and not _in_order(pointed[1]):
+        if pointed is not None and not _in_order(names, pointed[1]):
             return False
     integral = not _FLOATING & set(kind.split()) or (declared is not None and declared.pointer)
     size = number(step) if step is not None else None
@@ -58,11 +58,12 @@ def is_canonical(names: Indices, loop: Loop) -> bool:
     return plain and not loop.exits and is_counted(names, loop)
 
 
-def _in_order(declared: Declared | None) -> bool:
+def _in_order(names: Indices, declared: Declared | None) -> bool:
     """Whether a loop over a container can begin at any of its elements."""
-    outermost = declared.kind.partition("<")[0] if declared is not None else ""
-    whole = declared is not None and (declared.array or declared.pointer)
-    return whole or any(word in outermost for word in _SEQUENCES)
+    if declared is None or declared.array or declared.pointer:
+        return declared is not None
+    words = set(re.findall(r"\w+", declared.kind.partition("<")[0]))
+    return bool(words & _SEQUENCES - names.events.classes)
 
 
 def section(names: Indices, k: int, accesses: Sequence[ElementAccess], name: str) -> str:

@@ -8,11 +8,11 @@ from regraph_kg.cpp.guards import sides
 from regraph_kg.cpp.indices import Indices
 from regraph_kg.cpp.occurrences import LONGEST, Loop
 from regraph_kg.cpp.polynomial import number
-from regraph_kg.cpp.syntax import bare, called, operator, text, walk
+from regraph_kg.cpp.syntax import bare, called, operator, text
 
 _SIGNED = re.compile(r"(?:(?:const|int|long|short|(?:std::)?(?:ptrdiff_t|int(?:16|32|64)_t)) ?)+")
 _UNSIGNED = re.compile(
-    r"(?:const )?(?:unsigned(?: int| long)*|(?:std::)?(?:size_t|uint(?:32|64)_t))"
+    r"(?:const )?(?:unsigned(?: int| long)*|(?:std::)?(?:size_t|uint(?:32|64)_t)) "
 )
 _TIGHT = frozenset({"identifier", "number_literal", "call_expression", "field_expression"})
 _SUMS = frozenset({"binary_expression", "parenthesized_expression"})
@@ -39,17 +39,18 @@ def comparison(names: Indices, loop: Loop) -> str:
     if own != [1] or second is None or not _BOUND.fullmatch(text(second)):
         return ""
     end = text(second) if second.type in _TIGHT else f"({text(second)})"
-    if all(_is_signed(names, part) for part in walk(header.end)):
+    if _signs(names, header.end) <= {"signed", "number"}:
         moved = "".join(f" {'-' if sign > 0 else '+'} {_enclosed(term)}" for sign, term in rest)
         bound = text(second) if operator(second) in ("+", "-", "*") else end
         return f"{header.variable} {header.compare} {bound}{moved}"
-    if len(rest) != 1 or rest[0][0] < 0 or header.compare not in ("<", "<="):
+    unclear = len(rest) != 1 or rest[0][0] < 0 or "?" in _signs(names, second)
+    if unclear or header.compare not in ("<", "<="):
         return ""
     start, more = names.known_start(loop.number), rest[0][1]
     at = number(start) if start is not None else None
     # a number in the code is small; the sum of another one wraps around unless it begins at 0
     fixed = _WHOLE.fullmatch(text(more)) and (at or 0) > 0
-    if at is None or not (fixed or (at == 0 and _is_unsigned(names, more))):
+    if at is None or not (fixed or (at == 0 and _signs(names, more) <= {"unsigned", "number"})):
         return ""
     sign, one = (">", "") if header.compare == "<" else (">=", " + 1")
     return f"{header.variable} < ({end} {sign} {text(more)} ? {end} - {text(more)}{one} : 0)"
@@ -73,20 +74,18 @@ def _enclosed(node: Node) -> str:
     return text(node) if node.type in _TIGHT or operator(node) == "*" else f"({text(node)})"
 
 
-def _is_unsigned(names: Indices, node: Node) -> bool:
-    """Whether an operand is a number that is never below 0."""
-    if node.type == "identifier":
-        declared = names.events.find(text(node), node)
-        return declared is not None and bool(_UNSIGNED.fullmatch(declared.kind))
-    return called(node) == ".size" or bool(_WHOLE.fullmatch(text(node)))
-
-
-def _is_signed(names: Indices, node: Node) -> bool:
-    """Whether a part of an expression is of signed integers, as far as it says."""
-    if node.type == "number_literal":
-        return text(node).isdigit()
-    if node.type != "identifier":
-        return node.type in _SUMS or not node.is_named
-    declared = names.events.find(text(node), node)
-    plain = declared is not None and not (declared.pointer or declared.array)
-    return declared is not None and plain and bool(_SIGNED.fullmatch(declared.kind + " "))
+def _signs(names: Indices, node: Node, depth: int = 8) -> frozenset[str]:
+    """Whether the numbers in an expression are whole ones, with a sign or without; "?": unknown."""
+    inner = names.events.find(text(node), node)
+    kinds = names.events.fields.get(text(node.child_by_field_name("field")), {"?"})
+    if node.type == "number_literal" and (text(node).isdigit() or _WHOLE.fullmatch(text(node))):
+        return frozenset({"number"})
+    if called(node) == ".size":
+        return frozenset({"unsigned"})
+    if depth and (operator(node) in ("+", "-", "*", "/") or node.type in _SUMS):
+        parts = (_signs(names, part, depth - 1) for part in node.named_children)
+        return frozenset[str]().union(*parts)
+    if inner is not None:
+        kinds = {"?" if inner.pointer or inner.array else inner.kind}
+    signed, without = (all(k.fullmatch(f"{one} ") for one in kinds) for k in (_SIGNED, _UNSIGNED))
+    return frozenset({"signed" if signed else "unsigned" if without else "?"})

@@ -16,13 +16,14 @@ from regraph_kg.cpp.clauses import is_counted
 from regraph_kg.cpp.guards import combined_by
 from regraph_kg.cpp.indices import ElementAccess, Indices
 from regraph_kg.cpp.library import UNORDERED
-from regraph_kg.cpp.occurrences import Declared, Occurrence
+from regraph_kg.cpp.occurrences import NUMBERS, Declared, Occurrence
 from regraph_kg.cpp.overlaps import Overlaps
 from regraph_kg.cpp.polynomial import Polynomial, add
 from regraph_kg.cpp.scratch import Scratch
 from regraph_kg.cpp.syntax import bare, called, root_name, text
 
 _MOST_OF_AN_ARRAY = 48  # different accesses of one; with more nothing is proved
+_LOOKUPS = frozenset({".at", ".front", ".back", ".top", ".find", ".count", ".contains"})
 _PACKED = re.compile(r"\b(?:unordered_)?(?:multi)?map\b|\bbitset\b|\bvector\s*<\s*bool\b")
 """Containers in which writes to different elements touch the same data."""
 
@@ -78,18 +79,41 @@ class LoopUses:
         self.result.scratch += [group[0].array for group in own]
         groups = {key: group for key, group in groups.items() if group not in own}
         for group in [part for whole in groups.values() for part in self._by_field(whole)]:
-            kind = group[0].declared.kind if group[0].declared is not None else ""
-            if _PACKED.search(kind) and any(element.mode != "read" for element in group):
+            written = any(element.mode != "read" for element in group)
+            met = written and self._may_be_read(group, calls)
+            if met or self._is_packed(group) or self._is_held(group[0].node):
                 self.result.verdicts.add("unknown")
-            if self._is_held(group[0].node):
-                self.result.verdicts.add("unknown")
-            if not self._local(group[0].declared) and any(e.mode != "read" for e in group):
+            if not self._local(group[0].declared) and written:
                 self._array(self._different(group))
         analysis = Calls(self.names, self._local)
         self.result.verdicts |= {analysis.carries(call) for call in calls} - {"no"}
         swapped = [called(call.node) for call in calls if analysis.carries(call) == "yes"]
         self.result.swaps |= bool({"swap", ".swap"} & set(swapped))
         return self.result
+
+    def _is_packed(self, group: list[ElementAccess]) -> bool:
+        """Whether elements are written, or may be, that lie in one word with others."""
+        kind = group[0].declared.kind if group[0].declared is not None else ""
+        known = NUMBERS.search(kind.replace("bool", ""))
+        packed = _PACKED.search(kind if known else kind + self.names.events.text.decode())
+        return packed is not None and any(
+            e.mode != "read" or (text(e.node.child_by_field_name("type")) or "bool") != "bool"
+            for e in group  # a loop over a container
+        )
+
+    def _may_be_read(self, group: list[ElementAccess], calls: Sequence[Occurrence]) -> bool:
+        """Whether an element that is written may be read by a method, or by a reference."""
+        array, declared = group[0].array, group[0].declared
+        kinds = {*NUMBERS.findall(declared.kind)} if declared is not None else set()
+        for call in (one.node for one in calls if called(one.node) in _LOOKUPS):
+            method = call.child_by_field_name("function")
+            base = method.child_by_field_name("argument") if method is not None else None
+            pointed = self.names.pointer(base, self.loop)
+            if pointed is not None and pointed[0] == array:
+                return True
+        uses = (self.names.events.find(text(use.node), use.node) for use in self.uses)
+        numbers = (one for one in uses if one and one.parameter and one.reference)
+        return any("<" not in one.kind and kinds & {*NUMBERS.findall(one.kind)} for one in numbers)
 
     def _is_hidden(self, loop: Node, calls: Sequence[Occurrence]) -> bool:
         """Whether the loop or what it calls does something that the tree does not show."""

@@ -80,6 +80,9 @@ def _note_holders(events: Events, root: Node) -> None:
     for node in walk(root):
         body = node.child_by_field_name("body")
         events.classes |= {"union"} if node.type == "union_specifier" else set()
+        if node.type == "field_declaration":
+            name, kind = declared_name(node.child_by_field_name("declarator")), text(node)
+            events.fields.setdefault(name, set()).add(kind[: kind.rfind(name)].strip())
         if node.type in ("struct_specifier", "class_specifier") and body is not None:
             plain = [text(n) for n in body.named_children if n.type == "field_declaration"]
             fields[text(node.child_by_field_name("name"))] = " ".join(
@@ -364,7 +367,7 @@ class _Walk:
         if called(node) == "swap" and listed is not None:
             self._push(listed.named_children, place, "write")
         self._push([*launch, *([listed] if listed is not None else [])], place)
-        if function is not None and function.type == "field_expression":
+        if function is not None and "identifier" not in function.type:
             self._push([function], place)
 
     def _binary(self, node: Node, place: CodePlace, mode: Mode) -> None:

@@ -14,7 +14,7 @@ from regraph_kg.cpp.macros import DEFINES, TYPE, definitions, words_in
 from regraph_kg.cpp.syntax import inside_of, text, walk
 
 _BRANCHES = frozenset({"preproc_if", "preproc_ifdef"})
-_STILL = frozenset({"preproc_call", "preproc_include", "comment", "preproc_else"})
+_STILL = frozenset({"preproc_call", "preproc_include", "comment"})
 _NUMBER = re.compile(r"-?\.?\d(?:[\w.']|(?<=[eE])[-+])*|'\\?.'|\"[^\"]*\"")
 _KNOWN = re.compile(r"true|false|nullptr|std|" + TYPE.pattern)
 _MORE = re.compile(r"\+\+|--|->|(?<![=<>!])=(?!=)|[;{}\[\]#]|[^\w)\s&]\s*[&*](?!&)|\w\s*\(")
@@ -33,11 +33,12 @@ class Hidden:
             if node.type == "try_statement":
                 parts.append(node)
             function = inside_of(node, {"function_definition"}) if node.type in _BRANCHES else None
-            if function is not None and any(map(_speaks, node.named_children[1:])):
+            if function is not None and {n.type for n in node.named_children[1:]} - _STILL:
                 parts.append(function)
         self.spans = [(part.start_byte, part.end_byte) for part in parts]
-        self.names = self._names({text(node) for node in uses})
-        """Names in bodies of macros that are in use."""
+        macros = [macro for found in self.macros.values() for macro in found if macro is not None]
+        names = ({*words_in(body)} - {*(taken or ())} for taken, body in macros)
+        self.names = frozenset[str]().union(*names)  # in bodies of macros
 
     def within(self, node: Node) -> bool:
         """Whether a statement or function holds such a part, or stands in one."""
@@ -68,21 +69,6 @@ class Hidden:
             if not _is_enclosed(body) or not all(self._is_clear(w, outer | {name}) for w in inner):
                 return False
         return True
-
-    def _names(self, waiting: set[str]) -> frozenset[str]:
-        found = set[str]()
-        while waiting:
-            macros = filter(None, self.macros[waiting.pop()])
-            names = [words_in(body) - {*(taken or ())} for taken, body in macros]
-            waiting |= (set().union(*names) - found) & self.macros.keys()
-            found |= set().union(*names)
-        return frozenset(found)
-
-
-def _speaks(node: Node) -> bool:
-    """Whether a part of a branch is code, not a directive or a comment."""
-    inner = node.named_children if node.type == "preproc_else" else [node]
-    return any(part.type not in _STILL for part in inner)
 
 
 def _is_enclosed(body: str) -> bool:

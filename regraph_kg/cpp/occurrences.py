@@ -13,6 +13,7 @@ from regraph_kg.cpp.syntax import short, text
 Mode = Literal["read", "write", "update"]
 NO_LOOP = -1
 LONGEST = 300  # characters that are read of a directive or of a loop's bound
+NUMBERS = re.compile(r"\b(?:char|short|int|long|unsigned|size_t|u?int\d+_t|float|double|bool)\b")
 _ZERO = re.compile(r"0*\.?0+(?:\.0*)?[fFuUlL]*")
 
 
@@ -114,6 +115,7 @@ class Events:
     functions: dict[str, Node] = field(default_factory=dict)
     overloads: dict[str, list[Node]] = field(default_factory=dict)  # all functions of a name
     classes: set[str] = field(default_factory=set)
+    fields: dict[str, set[str]] = field(default_factory=dict)  # a field's name -> its types
     holders: set[str] = field(default_factory=set)  # classes that may hold a pointer
     unclear: frozenset[str] = frozenset()  # functions that throw, or do what the tree hides
     complete: bool = True  # whether no limit cut the lists

@@ -12,7 +12,6 @@ from regraph_kg.cpp.guards import sides
 from regraph_kg.cpp.headers import COMPARES
 from regraph_kg.cpp.indices import Indices
 from regraph_kg.cpp.polynomial import (
-    Monomial,
     Polynomial,
     add,
     coefficient,
@@ -48,23 +47,8 @@ class Overlaps:
         if key not in self._known:
             hidden = self._hides(first, inner) or self._hides(second, inner)
             pair = [self.names.expanded(index, self.own, inner) for index in (first, second)]
-            pair[1] = self._with_shared_names(pair[1], inner)
-            pair[0] = self._with_shared_names(pair[0], inner)
             self._known[key] = "unknown" if hidden else self._meets(pair[0], pair[1], inner)
         return self._known[key]
-
-    def _with_shared_names(self, index: Polynomial, inner: Sequence[int]) -> Polynomial:
-        """An index with one name for all variables of loops over the same range."""
-        first: dict[tuple[frozenset[tuple[Monomial, int]], ...], str] = {}
-        for loop in inner:
-            header, step = self.names.headers[loop], self.names.step(loop)
-            if header.start is not None and header.end is not None and step is not None:
-                ends = (self.names.start(loop), self.names.end(loop), step)
-                name = first.setdefault(
-                    tuple(frozenset(end.items()) for end in ends), header.symbol
-                )
-                index = replace(index, header.symbol, symbol(name))
-        return index
 
     def _meets(self, first: Polynomial, second: Polynomial, inner: Sequence[int]) -> Meets:
         factor = coefficient(first, self.own)

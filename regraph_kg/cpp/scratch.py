@@ -124,14 +124,9 @@ class Scratch:
         least, most, low, high = bounds
         if len(least) != 1 or len(most) != 1:
             return False
-        span = add(most[0], least[0], -1)  # from one end to the other, for the loop has iterations
-
-        def inside_of_it(gap: Polynomial) -> bool:
-            known = number(gap)
-            return gap == span if known is None else known >= 0
-
-        below = any(inside_of_it(add(end, least[0], -1)) for end in low)
-        return below and any(inside_of_it(add(most[0], end, -1)) for end in high)
+        # the first and the last element are in it, for the loop has iterations
+        below = any(end == most[0] or _reaches(end, least[0]) for end in low)
+        return below and any(end == least[0] or _reaches(most[0], end) for end in high)
 
     def _symbols(self, loops: Iterable[int]) -> frozenset[str]:
         return frozenset(self.names.headers[k].symbol for k in loops)
@@ -146,10 +141,14 @@ class Scratch:
         """Whether a loop in an iteration goes from its start to its end, each time alike."""
         loop = self.names.events.loops[k]
         counted = loop.node.type == "for_statement" and is_counted(self.names, loop)
-        own = self.overlaps.own in self.names.closure(self.names.start(k))
-        own |= self.overlaps.own in self.names.closure(self.names.end(k))
+        ends = self.names.closure(self.names.start(k)) | self.names.closure(self.names.end(k))
         plain = self.names.headers[k].plain and not loop.exits and not continues(loop.node)
-        return counted and plain and not own
+        return counted and plain and self.overlaps.own not in ends
+
+
+def _reaches(one: Polynomial, other: Polynomial) -> bool:
+    """Whether a value is no less than another one."""
+    return (number(add(one, other, -1)) or 0) >= 0 and number(add(one, other, -1)) is not None
 
 
 def _is_element(node: Node, *, before: bool) -> bool:

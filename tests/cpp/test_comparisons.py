@@ -28,6 +28,9 @@ LEFT = [
     ("int i = 0; i + 1 < n + i; ++i", "int"),
     ("int i = 0; 2 * i + 1 < n; ++i", "int"),
     ("std::size_t i = 0; i + 1 != n; ++i", "std::size_t"),
+    ("int i = 0; i + 1 < n; ++i", "double"),
+    ("std::size_t i = 0; i + v.size() < n; ++i", "const float"),
+    ("int i = 0; i + 1 < q.n; ++i", "int"),
 ]
 TAKES = "const std::vector<char>& v, const std::vector<char>& w, KIND n, KIND m, KIND k, KIND s"
 

@@ -212,3 +212,32 @@ def test_casts_by_a_name_and_variables_of_one_line_are_no_calls_that_change(
     body = "int a, b, s; for (a = 0; a < n; a++) for (b = 0; b < n; b++) { s = k[b];"
     found = loops(f"{body} y[a * n + b] = {value}; }}", head)
     assert [loop.carries for loop in found] == [carries, carries]
+
+
+LINKED = "struct N { double v; N* p; }; using V = std::vector<double>;"
+
+
+@pytest.mark.parametrize(
+    ("takes", "loop", "carries"),
+    [
+        ("std::vector<N>& a", "for (N& x : a) x.v += 1;", "no"),
+        ("std::vector<double>& a", "for (double& x : a) x += a.size();", "no"),
+        ("std::vector<double>& a", "for (double& x : a) x += a.front();", "unknown"),
+        ("std::vector<double>& a", "for (double& x : a) x += a.back() + a.at(0);", "unknown"),
+        ("std::vector<double>& a, const V& b", "for (double& x : a) x += b.front();", "no"),
+        ("std::vector<double>& a, double m", "for (double& x : a) x /= m;", "no"),
+        ("std::vector<double>& a, double& m", "for (double& x : a) x /= m;", "unknown"),
+        ("int* a, int& n", "for (int i = 0; i < n; ++i) a[i] = 3;", "unknown"),
+        ("std::vector<bool>& a", "for (auto x : a) x = !x;", "unknown"),
+        ("", "auto a = std::vector<bool>(99); for (int i = 0; i < 99; ++i) a[i] = 1;", "unknown"),
+    ],
+)
+def test_what_else_may_reach_an_element_counts(takes: str, loop: str, carries: str) -> None:
+    assert facts_of(f"{LINKED} void f({takes}) {{ {loop} }}").loops[0].carries == carries
+
+
+@pytest.mark.parametrize("kind", ["my_array", "vector_like", "vector"])
+def test_a_container_of_the_text_may_have_no_order(kind: str) -> None:
+    loop = f"void f({kind}& v) {{ for (int& x : v) x += 1; }}"
+    code = f"struct {kind} {{ It begin(); It end(); }}; {loop}"
+    assert not facts_of(code).loops[0].canonical
