@@ -17,9 +17,11 @@ from regraph_kg.search.transform.words import (
     NoFitError,
     Variable,
     calls,
+    changed,
     moved,
     names,
     pointed,
+    root_of,
 )
 
 _QUALIFIERS = ("const", "static", "constexpr", "__restrict__", "__restrict", "__shared__")
@@ -52,7 +54,18 @@ class Code:
     def _computes(self, name: str, callers: tuple[str, ...]) -> bool:
         function = self.events.functions.get(name)
         if function is None or name in callers:
-            effects = ("sync", "fence", "shfl", "ballot", "any", "all", "trap", "sleep", "pipeline")
+            effects = (
+                "sync",
+                "atomic",
+                "fence",
+                "shfl",
+                "ballot",
+                "any",
+                "all",
+                "trap",
+                "sleep",
+                "pipeline",
+            )
             built_in = name.startswith("__") and not any(word in name for word in effects)
             return name in COMPUTING or name.endswith("_cast") or built_in
         own = [one for one in self.events.symbols if one.function == name]
@@ -61,11 +74,12 @@ class Code:
             for one in own
             if one.parameter
         )
-        words = {text(node) for node in walk(function) if not node.child_count}
-        inside = calls(text(function.child_by_field_name("body")))
+        body = text(function.child_by_field_name("body"))
+        words = {text(node) for node in walk(root_of(body)) if not node.child_count}
+        lasting = {*changed(body)} - {one.name for one in own}
         return not (
-            changing or words & {"asm", "static", "__shared__", "threadIdx", "volatile"}
-        ) and all(self._computes(one, (*callers, name)) for one in inside)
+            changing or lasting or words & {"asm", "static", "__shared__", "threadIdx", "volatile"}
+        ) and all(self._computes(one, (*callers, name)) for one in calls(body))
 
     def type_of(self, name: str) -> str:
         """The type of a variable of this name, if all of that name have one type."""

@@ -16,6 +16,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.syntax import text
 from regraph_kg.search.transform import words
+from regraph_kg.search.transform.lanes import laned
 from regraph_kg.search.transform.pattern import METAVARIABLE, Pattern, filled
 from regraph_kg.search.transform.piece import steps
 from regraph_kg.search.transform.words import edited, root_of, uses
@@ -24,13 +25,13 @@ _BLOCK = r"""\{#.*?#\}|\{[{%](?:"[^"]*"|'[^']*'|[^"'])*?[}%]\}"""
 _NAME_OR_BLOCK = re.compile(f"{METAVARIABLE.pattern}|{_BLOCK}", re.DOTALL)
 _FILTERS = (
     *(words.always, words.called_with, words.calls, words.changed, words.copy, words.count),
-    *(words.declared, words.doubles, words.enclosed, words.indexed, words.jammed, words.matches),
-    *(words.names, words.pointed, words.pure, words.separated, words.slipped),
+    *(words.declared, words.doubles, words.enclosed, words.indexed, words.jammed, laned),
+    *(words.matches, words.names, words.pointed, words.pure, words.separated, words.slipped),
     *(words.substituted, words.variables, words.varying),
 )
 _JINJA = (
     *("first", "int", "join", "last", "length", "list", "map", "reject", "rejectattr", "replace"),
-    *("select", "selectattr", "unique"),
+    *("select", "selectattr", "string", "unique"),
 )
 
 

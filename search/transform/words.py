@@ -268,14 +268,14 @@ def _flows(root: Node) -> Iterator[tuple[set[str], list[str]]]:
     """The names used by values and conditions, and the variables that depend on each."""
     for node in walk(root):
         if node.type == "init_declarator":
-            yield _head(node), [declared_name(node)]
+            yield head_names(node), [declared_name(node)]
         elif node.type == "assignment_expression":
-            yield _head(node), _changed([node])
+            yield head_names(node), _changed([node])
         elif node.type in _HEADS:
-            yield _head(node), _changed(walk(node)) + _declared(walk(node))
+            yield head_names(node), _changed(walk(node)) + _declared(walk(node))
 
 
-def _head(node: Node) -> set[str]:
+def head_names(node: Node) -> set[str]:
     """What stands in the condition or the value of a statement."""
     return _texts(map(node.child_by_field_name, _HEADS.get(node.type, ())))
 
@@ -298,7 +298,7 @@ def jammed(code: str, count: int, varies: Iterable[str], name: str, value: str) 
         inner = node.child_by_field_name("body")
         if node.type == "compound_statement":
             return "\n".join(["{", *map(jam, node.named_children), "}"])
-        if node.type == "for_statement" and inner is not None and not _head(node) & names_:
+        if node.type == "for_statement" and inner is not None and not head_names(node) & names_:
             begins = text(node)[: inner.start_byte - node.start_byte]
             parts = inner.named_children if inner.type == "compound_statement" else [inner]
             return "\n".join([begins + "{", *map(jam, parts), "}"])

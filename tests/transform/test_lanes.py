@@ -1,0 +1,128 @@
+"""Loops whose neighbouring iterations go in lanes: the same results, or no lanes."""
+
+import subprocess
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.transform.of_corpus import made_by
+
+made = partial(made_by, "openmp", "outer-loop-vectorization.lanes")
+HEAD = "void f(const double* x, const int* k, double* y, int n, int m) {\n"
+HELPERS = """
+struct Pair { double a, b; };
+static Pair moved(const Pair& p, double by) { return {p.a + by * p.b, p.b - by * p.a}; }
+static double fades(double v, double by) { double w = v; w *= by; return w + 1; }
+"""
+SUM = "double s = 0; for (int j = 0; j < m; ++j) s += x[i] * j;"
+EACH = "for (int i = 0; i < n; ++i)"
+RIGHT = {
+    "an object goes through a helper": """for (int i = 0; i < n; ++i) {
+        const double by = 0.01 * x[i];
+        Pair p = {x[i], 1.0};
+        for (int j = 0; j < m; ++j) p = moved(p, by);
+        y[i] = p.a - p.b;
+    }""",
+    "the best of all is found in turn": """int best = -1; double most = -1e300;
+    for (int i = 0; i + 2 < n; ++i) {
+        double s = 0;
+        for (int j = 0; j < m; ++j) s += x[i] * k[j] - x[i + 2];
+        if (s > most) { most = s; best = i; }
+    }
+    y[0] = best; y[1] = most;""",
+    "an inner iteration is skipped": """for (int i = 0; i < n; ++i) {
+        double s = 0;
+        for (int j = 0; j < n; ++j) {
+            if (i == j) continue;
+            const double& other = x[j];
+            double d = other - x[i];
+            if (d < 0) continue;
+            s += d;
+        }
+        y[i] = s;
+    }""",
+    "loops of uneven length stay within a lane": """for (int i = 0; i <= n - 1; ++i) {
+        double s = 0, t = 1;
+        for (int j = 0; j < m; ++j) {
+            for (int l = 0; l < k[i]; ++l) { if (l > 3) break; s += x[i] * l; }
+            t = t * 0.5 + s;
+        }
+        y[i] = s + t;
+    }""",
+    "what is the same for all changes once": """for (int i = 0; i < n; ++i) {
+        double s = 0, w = 1;
+        for (int j = 0; j < m; ++j) { w *= 0.9; s += w * fades(x[i], w); }
+        y[i] = s * w;
+    }""",
+    "rows, and arrays of a lane": """for (int i = 0; i < n / 2; ++i) {
+        const double* row = x + i * 2;
+        double last[2];
+        last[0] = 0; last[1] = 1;
+        for (int j = 0; j < m; ++j) {
+            const double next = row[0] * last[0] + row[1] * last[1];
+            last[0] = last[1]; last[1] = next * 0.1;
+        }
+        y[2 * i] = last[0]; y[2 * i + 1] = last[1];
+    }""",
+}
+ALONE = {
+    "what is found is asked for before": """double most = 0;
+    for (int i = 0; i < n; ++i) {
+        double s = 0; for (int j = 0; j < m; ++j) s += x[i] * most;
+        if (s > most) most = s;
+    }
+    y[0] = most;""",
+    "a search that ends": f"{EACH} {{ {SUM} if (s > 9) {{ y[0] = i; return; }} }}",
+    "a variable with a second name": """for (int i = 0; i < n; ++i) {
+        double s = 0; double* p = &s; for (int j = 0; j < m; ++j) *p += x[i] * j; y[i] = s; }""",
+    "an array with a second name": """for (int i = 0; i < n; ++i) {
+        double s[1]; s[0] = 0; auto p = s; for (int j = 0; j < m; ++j) p[0] += x[i] * j;
+        y[i] = s[0]; }""",
+    "a variable of all iterations": f"""double c = 0;
+    {EACH} {{ static double t = 0; t += 1; {SUM} y[i] = s + t; }}""",
+    "a directive on the loop within": """for (int i = 0; i < n; ++i) {
+        double s = 0;
+        #pragma omp simd reduction(+ : s)
+        for (int j = 0; j < m; ++j) s += x[i] * j;
+        y[i] = s; }""",
+    "a helper that counts": f"{EACH} {{ {SUM} y[i] = s + counted(); }}",
+    "one takes what the one before wrote": f"{EACH} {{ {SUM} y[i] = s + y[i + 1]; }}",
+    "lanes that lie rows apart": """for (int i = 0; i < n; ++i) {
+        double s = 0; for (int j = 0; j < m; ++j) s += x[i * m + j]; y[i] = s; }""",
+    "a name that means two things": f"double s = 1; {EACH} {{ {SUM} y[i] = s; }}",
+}
+
+
+def test_lanes_give_the_same_results(tmp_path: Path) -> None:
+    codes = list[str]()
+    for number, loop in enumerate(RIGHT.values()):
+        serial = f"{HELPERS}{HEAD}    {loop}\n}}\n"
+        results = made(serial)
+        assert results, loop
+        codes += [
+            f"namespace s{number}_{of} {{ {code} }}" for of, code in enumerate([serial, results[0]])
+        ]
+    calls = "".join(
+        f'if (differs(s{n}_0::f, s{n}_1::f)) std::puts("{n}");\n' for n in range(len(RIGHT))
+    )
+    main = (
+        "#include <cmath>\n#include <cstdio>\n#include <vector>\ntypedef decltype(&s0_0::f) F;\n"
+        "int differs(F a, F b) { for (int n : {2, 15, 16, 17, 50}) { std::vector<double> x(n + 9), "
+        "u(n + 9), v(n + 9); std::vector<int> k(n + 9); for (int i = 0; i < n + 9; ++i) { "
+        "x[i] = std::sin(i * 7.3); k[i] = i * 5 % 7; } a(x.data(), k.data(), u.data(), n, 9); "
+        "b(x.data(), k.data(), v.data(), n, 9); for (int i = 0; i < n + 9; ++i) "
+        "if (!(std::fabs(u[i] - v[i]) <= 1e-9 * std::fabs(u[i]))) return 1; } return 0; }\n"
+        f"int main() {{\n{calls}}}\n"
+    )
+    (tmp_path / "all.cpp").write_text("\n".join([*codes, main]))
+    build = ["g++", "-std=c++17", "-O3", "-fopenmp", "all.cpp", "-o", "all"]
+    subprocess.run(build, cwd=tmp_path, check=True)
+    ran = subprocess.run([tmp_path / "all"], check=True, capture_output=True, text=True)
+    assert [list(RIGHT)[int(number)] for number in ran.stdout.split()] == []
+
+
+@pytest.mark.parametrize("what", ALONE)
+def test_no_lanes_for(what: str) -> None:
+    counted = "static int calls;\nstatic int counted() { return ++calls; }\n"
+    assert made(f"{counted}{HEAD}    {ALONE[what]}\n}}\n") == []
