@@ -5,29 +5,37 @@ iteration carries through them, what follows from them in turn. Each statement g
 lanes before the next one (loop distribution over lanes; scalar expansion, Allen and Kennedy, 2001).
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
 from tree_sitter import Node
 
+from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.syntax import LOOPS, declared_name, text, walk
 from regraph_kg.search.transform.words import (
     NoFitError,
     Variable,
     changed,
     declared,
+    edited,
     head_names,
     indexed,
     moved,
     plus,
     root_of,
     substituted,
+    times,
     uses,
     variables,
     varying,
 )
 
 _FEW = 16  # a loop of so few turns is unrolled within a lane; of one around all, half of it
+_VECTOR = re.compile(
+    r"(?P<kind>(?:std::)?vector<[\w: ]+>) (?P<name>\w+)\((?P<given>[^()]*(?:\(\))?)\);"
+)
+_MADE = ("init_declarator", "function_declarator")
 _RUNS = ("run", "deep", "turn")
 _NUMBERS = ("primitive_type", "sized_type_specifier")
 
@@ -61,7 +69,7 @@ class _Lanes:
         if any(_renames(node, self.own, _wholes(nodes)) for node in nodes):
             raise NoFitError("a variable of it has a second name")
         self.arrays = dict[str, str]()  # the lanes of a variable that lives beyond its statements
-        self.pointers = list[Variable]()
+        self.pointers, self.vectors = list[Variable](), list[str]()
         self.inner, self.turns = 0, 0
 
     def block(self, nodes: Iterable[Node], outermost: bool = False) -> str:
@@ -139,7 +147,10 @@ class _Lanes:
         for one in reversed(self.pointers):
             if uses("\n".join([*needed, written]), [one.name]):
                 needed.insert(0, f"{one.type} {one.name} = {one.value};")
-        laned = indexed("\n".join([*needed, written]), self.arrays, self.lane)
+        single = [name for name in self.arrays if name not in self.vectors]
+        laned = indexed("\n".join([*needed, written]), single, self.lane)
+        if self.vectors:
+            laned = self._spread(laned)
         return "\n".join(
             [
                 *once,
@@ -156,12 +167,16 @@ class _Lanes:
         Those that are the same in all lanes are declared before, `once`.
         """
         lines = list[str]()
+        if self._vector(declaration, kept):
+            return lines
         for one in _object(declaration) or variables(text(declaration)):
-            same = one.name not in self.varies
-            if same or one.name not in kept:
-                length = f"[{one.length}]" if one.length else ""
-                value = f" = {one.value}" if one.value else ""
-                (once if same else lines).append(f"{one.type} {one.name}{length}{value};")
+            length = f"[{one.length}]" if one.length else ""
+            kind = one.type.replace("const ", "")
+            made = one.value.startswith("(") and kind.split()[-1] not in ("int", "float", "double")
+            value = one.value if made else f" = {one.value}" if one.value else ""
+            if one.name not in self.varies or one.name not in kept:
+                to = lines if one.name in self.varies else once
+                to.append(f"{one.type} {one.name}{length}{value};")
             elif one.name in self.arrays or {"auto", "static", "volatile"} & {*one.type.split()}:
                 raise NoFitError("its type makes no lanes")
             elif "*" in one.type:
@@ -169,20 +184,43 @@ class _Lanes:
                     raise NoFitError("a pointer moves")
                 self.pointers.append(one)
             else:
-                kind = one.type.replace("const ", "")
-                length = f"[{one.length}]" if one.length else ""
                 self.arrays[one.name] = f"{kind} {one.name}{length}[{self.width}];"
-                lines += [f"{one.name} = {one.value};"] if one.value else []
-                if one.length and (one.value or not self._only_elements(one.name)):
+                if made or (one.length and (one.value or not self._only_elements(one.name))):
                     raise NoFitError("an array as a whole has no lanes")
+                lines += [f"{one.name}{value};"] if one.value else []
         return lines
+
+    def _vector(self, declaration: Node, kept: Collection[str]) -> bool:
+        """Whether a declaration is of a vector, which then has the lanes' elements side by side."""
+        found = _VECTOR.fullmatch(text(declaration))
+        if found is None or found["name"] not in kept:
+            return False
+        length, *value = found["given"].split(", ")
+        if uses(f"{found['given']};", self.varies) or not self._only_elements(found["name"]):
+            raise NoFitError("a vector as a whole has no lanes")
+        values = ", ".join([times(length, self.width), *value])
+        self.arrays[found["name"]] = f"{found['kind']} {found['name']}({values});"
+        self.vectors.append(found["name"])
+        return True
+
+    def _spread(self, code: str) -> str:
+        """The code with the element of the lane for each element of a vector of lanes."""
+        edits = Edits()
+        for node in walk(root_of(code)):
+            inner = node.child_by_field_name("indices")
+            if inner is not None and text(node.child_by_field_name("argument")) in self.vectors:
+                plain = text(inner)[1:-1].isidentifier()
+                edits.insert(inner.start_byte + 1, "" if plain else "(")
+                begins = "" if plain else ")"
+                edits.insert(inner.end_byte - 1, f"{begins} * {self.width} + {self.lane}")
+        return edited(code, edits)
 
     def _only_elements(self, name: str) -> bool:
         found = [
             one for one in walk(root_of(self.code)) if text(one) == name and not one.child_count
         ]
         kinds = [one.parent.type for one in found if one.parent is not None]
-        return {*kinds} <= {"subscript_expression", "array_declarator"}
+        return {*kinds} <= {"subscript_expression", "array_declarator", *_MADE}
 
 
 def _object(declaration: Node) -> list[Variable]:

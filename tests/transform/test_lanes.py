@@ -10,7 +10,7 @@ from tests.transform.of_corpus import made_by
 
 made = partial(made_by, "openmp", "outer-loop-vectorization.lanes")
 HEAD = "void f(const double* x, const int* k, double* y, int n, int m) {\n"
-HELPERS = """
+HELPERS = """#include <vector>
 struct Pair { double a, b; };
 static Pair moved(const Pair& p, double by) { return {p.a + by * p.b, p.b - by * p.a}; }
 static double fades(double v, double by) { double w = v; w *= by; return w + 1; }
@@ -64,6 +64,20 @@ RIGHT = {
             last[0] = last[1]; last[1] = next * 0.1;
         }
         y[2 * i] = last[0]; y[2 * i + 1] = last[1];
+    }""",
+    "each lane has a vector of its own": """for (int i = 0; i < n; ++i) {
+        std::vector<double> part(m, 1.0);
+        std::vector<double> all(m);
+        for (int j = 1; j < m; ++j) part[j] = part[j - 1] * x[i] + part[0];
+        for (int j = 0; j < m; ++j) all[m - 1 - j] = part[j] * k[j];
+        y[i] = all[0] - all[m - 1];
+    }""",
+    "each lane has the scratch of all": """std::vector<double> part(m);
+    for (int i = 0; i < n; ++i) {
+        for (int j = 0; j < m; ++j) part[j] = x[i] * k[j];
+        double s = 0;
+        for (int j = m - 1; j >= 0; --j) s = s * 0.5 + part[j];
+        y[i] = s;
     }""",
 }
 ALONE = {
