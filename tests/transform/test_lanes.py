@@ -10,7 +10,8 @@ from tests.transform.of_corpus import made_by
 
 made = partial(made_by, "openmp", "outer-loop-vectorization.lanes")
 HEAD = "void f(const double* x, const int* k, double* y, int n, int m) {\n"
-HELPERS = """#include <vector>
+INCLUDES = "#include <cmath>\n#include <cstdio>\n#include <vector>\n"
+HELPERS = """
 struct Pair { double a, b; };
 static Pair moved(const Pair& p, double by) { return {p.a + by * p.b, p.b - by * p.a}; }
 static double fades(double v, double by) { double w = v; w *= by; return w + 1; }
@@ -121,7 +122,7 @@ def test_lanes_give_the_same_results(tmp_path: Path) -> None:
         f'if (differs(s{n}_0::f, s{n}_1::f)) std::puts("{n}");\n' for n in range(len(RIGHT))
     )
     main = (
-        "#include <cmath>\n#include <cstdio>\n#include <vector>\ntypedef decltype(&s0_0::f) F;\n"
+        "typedef decltype(&s0_0::f) F;\n"
         "int differs(F a, F b) { for (int n : {2, 15, 16, 17, 50}) { std::vector<double> x(n + 9), "
         "u(n + 9), v(n + 9); std::vector<int> k(n + 9); for (int i = 0; i < n + 9; ++i) { "
         "x[i] = std::sin(i * 7.3); k[i] = i * 5 % 7; } a(x.data(), k.data(), u.data(), n, 9); "
@@ -129,7 +130,7 @@ def test_lanes_give_the_same_results(tmp_path: Path) -> None:
         "if (!(std::fabs(u[i] - v[i]) <= 1e-9 * std::fabs(u[i]))) return 1; } return 0; }\n"
         f"int main() {{\n{calls}}}\n"
     )
-    (tmp_path / "all.cpp").write_text("\n".join([*codes, main]))
+    (tmp_path / "all.cpp").write_text("\n".join([INCLUDES, *codes, main]))
     build = ["g++", "-std=c++17", "-O3", "-fopenmp", "all.cpp", "-o", "all"]
     subprocess.run(build, cwd=tmp_path, check=True)
     ran = subprocess.run([tmp_path / "all"], check=True, capture_output=True, text=True)
