@@ -122,10 +122,13 @@ class Piece(str):
 
     @property
     def is_rest(self) -> bool:
-        """Whether a loop begins where another one beside it ended: it takes what that one left."""
-        loop = self.loop
-        beside = (other for other in self._code.facts.loops if other.parent == loop.parent)
-        return any(o.end == loop.start and o.number < loop.number for o in beside)
+        """Whether a loop, or one around it, begins where another one ended, and takes the rest."""
+        loops = self._code.facts.loops
+        return any(
+            o.end == loop.start and o.number < loop.number and o.parent == loop.parent
+            for loop in [self.loop, *self.around]
+            for o in loops
+        )
 
     @property
     def around(self) -> list[LoopFacts]:
