@@ -127,3 +127,35 @@ def test_a_directive_begins_a_line_of_its_own() -> None:
     code = LOOP.replace("float s = 0;\n    LOOP", "float s = 0; for (float v : x) s += v;")
     (first, *_) = made("parallel-for.outermost", code)
     assert "float s = 0; \n    #pragma omp parallel for" in first
+
+
+VECTORS = """#include <vector>
+void tell(const int* at, const double* x, double* out, int n, int bins) {
+    std::vector<double> sum(bins, 0.0);
+    std::vector<long long> count(bins);
+    for (int i = 0; i < n; ++i) {
+        sum[at[i]] += x[i];
+        ++count[at[i]];
+    }
+    for (int b = 0; b < bins; ++b) out[b] = count[b] > 0 ? sum[b] / count[b] : 0.0;
+}
+"""
+
+
+def test_each_thread_adds_to_vectors_of_its_own() -> None:
+    [own] = made("thread-private-copies.vectors", VECTORS)
+    assert "std::vector<double> sum_own(sum.size());" in own
+    assert "count[place] += count_own[place];" in own
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("sum[at[i]] += x[i];", "if (sum[at[i]] < x[i]) sum[at[i]] = x[i];"),
+        ("sum[at[i]] += x[i];", "sum[at[i]] += x[i] * sum[0];"),
+        ("sum[at[i]] += x[i];", "sum[at[i]] += x[i]; if (sum.size() < 9) sum.push_back(0);"),
+    ],
+)
+def test_vectors_that_are_not_only_added_to_have_no_copies(old: str, new: str) -> None:
+    assert old in VECTORS
+    assert made("thread-private-copies.vectors", VECTORS.replace(old, new)) == []
