@@ -66,7 +66,8 @@ class _Lanes:
         self.code, self.name, self.lane, self.width = code, name, lane, width
         self.own, self.varies = {*declared(code)}, {*varying(code, [name])}
         self.ordered, self.moving = {*ordered}, {*changed(code)}
-        if any(_renames(node, self.own, _wholes(nodes)) for node in nodes):
+        wholes = _wholes(nodes)
+        if any(_renames(node, self.own, wholes) for node in nodes):
             raise NoFitError("a variable of it has a second name")
         self.arrays = dict[str, str]()  # the lanes of a variable that lives beyond its statements
         self.pointers, self.vectors = list[Variable](), list[str]()
