@@ -8,8 +8,6 @@ from regraph_kg.models.run import CommonFailure, Cost, RunSummary, StepRecord, S
 from regraph_kg.models.text import counted, seconds, times
 
 _DIAGNOSIS = 200  # characters of a failure's diagnosis that a table shows
-_DID = {"nothing": "changed nothing", "other": "did another technique than the one asked for"}
-"""The kinds of `Applied` that were not asked for."""
 _STOPPED: Mapping[Stopped, str] = {
     "verdicts": "",
     "calls": "what is left to try needs a model, and no calls of one were left",
@@ -110,12 +108,6 @@ def _course(summary: RunSummary) -> dict[str, str]:
     cost, budget = summary.cost, summary.limits
     calls, iterations = counted(cost.calls, "call"), counted(summary.iterations, "iteration")
     verdicts = f"{cost.verdicts} of {budget.verdicts}, {calls} of the model, in {iterations}"
-    strayed = [
-        f"{count} {_DID[what]}"
-        for what, count in sorted(summary.applied.items())
-        if what in _DID and count
-    ]
-    recognized = f" (known which: {summary.relabelled})" if summary.relabelled else ""
     more = [
         "" if budget.calls is None else counted(budget.calls, "call"),
         "" if budget.tokens is None else counted(budget.tokens, "token"),
@@ -128,7 +120,6 @@ def _course(summary: RunSummary) -> dict[str, str]:
         "roof": str(summary.roof or ""),
         "limits": ", ".join(filter(None, more)),
         "answers": counts({Outcome(o).words: count for o, count in summary.outcomes.items()}),
-        "of these": f"right, but {' and '.join(strayed)}{recognized}" if strayed else "",
     }
 
 

@@ -111,8 +111,6 @@ def summarise(
         unrecorded=sum(step.outcome is None for step in steps),
         outcomes=dict(Counter(step.outcome.value for step in steps if step.outcome is not None)),
         failure=commonest_failure(records),
-        applied=dict(Counter(step.applied for step in steps if step.speedup is not None)),
-        relabelled=sum(step.did is not None for step in steps),
         best_path=answer.path,
         best_code=answer.code,
         speedup=(answer.report and answer.report.speedup) or 1.0,

@@ -223,8 +223,6 @@ class RunSummary(Frozen):
     unrecorded: int  #: actions closed because the recorded model had no answer for them
     outcomes: dict[str, int]  #: samples by outcome
     failure: CommonFailure | None  #: None where nothing failed
-    applied: dict[str, int]  #: right samples by what they did (`Applied`)
-    relabelled: int  #: the number of "other" samples with a known technique
     best_path: tuple[str, ...]
     """Path elements that led to the answer; empty for the serial code, and without a graph."""
     best_code: str

@@ -25,8 +25,6 @@ def summary(**fields: object) -> RunSummary:
         "cost": Cost(calls=23, evaluations=19, model_seconds=0.0, judge_seconds=12.34),
         "unrecorded": 2,
         "failure": None,
-        "applied": {"asked": 14},
-        "relabelled": 0,
         "outcomes": {"passed": 14, "wrong_answer": 3, "crashed": 3},
         "best_path": ("openmp/tiling", "openmp/simd#1"),
         "best_code": "int x;",
@@ -105,12 +103,6 @@ def test_the_table_tells_limits_and_which_of_them_ended_the_search() -> None:
     assert told["stopped"] == "its time was over"
     assert told["measured"] == "the best again, as in the search (quick)"
     assert not {"limits", "measured"} & set(rows(printed(summary())))
-
-
-@pytest.mark.parametrize(("other", "told"), [({}, False), ({"other": 2, "nothing": 1}, True)])
-def test_steps_that_did_something_else_are_told(other: dict[str, int], told: bool) -> None:
-    found = printed(summary(applied={"asked": 9} | other, relabelled=1))
-    assert ("of these" in rows(found)) is told
 
 
 def failed(outcome: Outcome, count: int = 1, diagnosis: str = "") -> CommonFailure:
