@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from regraph_kg.ingest.relabel.aliases import Label, LabelVerdict, NameUse, parts
+from regraph_kg.ingest.relabel.aliases import Label, LabelVerdict, NameUse
 from regraph_kg.ingest.relabel.embedding import Shortlists
 from regraph_kg.ingest.relabel.lexical import LexicalRule
 from regraph_kg.ingest.relabel.model import Sorter, UnknownName
@@ -47,7 +47,7 @@ class Cascade:
         shortlists: Shortlists | None = None,
         sorter: Sorter | None = None,
     ) -> None:
-        """`shortlists` gives the rule, and `sorter`, their candidates."""
+        """`shortlists` gives `sorter` its candidates."""
         self.vocabulary = vocabulary
         self._lexical = lexical
         self._shortlists = shortlists or Shortlists(())
@@ -58,16 +58,9 @@ class Cascade:
         """The verdict on `label`, decided at its first appearance."""
         key = (target, label)
         if key not in self._verdicts:
-            # The rule comes last: a name that is known as a whole is not taken apart or guessed at.
-            relabelled = (
-                self._named(label, target)
-                or self._compound(label, target)
-                or self._by_rule(label, target)
-            )
-            new = technique_id(target, label)
-            self._verdicts[key] = LabelVerdict(
-                relabelled or self._shortlists.nearest(label, target).taken_for(new, "new")
-            )
+            relabelled = self._named(label, target) or self._by_rule(label, target)
+            new = Relabelled(label, technique_id(target, label), "new")
+            self._verdicts[key] = LabelVerdict(relabelled or new)
         return self._verdicts[key]
 
     def settle(self, uses: Mapping[Label, NameUse]) -> Iterator[LabelVerdict]:
@@ -106,14 +99,6 @@ class Cascade:
         given = self.vocabulary.current(step.technique)
         return LabelVerdict(Relabelled(step.label, given, "given"))
 
-    def _compound(self, label: str, target: Target) -> Relabelled | None:
-        """The first technique of a compound name whose parts are all names; by names alone none."""
-        names = parts(label) if self._lexical else ()
-        found = [self._named(one, target) or self._by_rule(one, target) for one in names]
-        if not found or found[0] is None or None in found:
-            return None
-        return Relabelled(label, found[0].technique, "compound")
-
     def _named(self, label: str, target: Target) -> Relabelled | None:
         match = self.vocabulary.find(label, target)
         if match is None or match.technique == start_id(target):
@@ -121,9 +106,8 @@ class Cascade:
         return Relabelled(label, match.technique, match.stage)
 
     def _by_rule(self, label: str, target: Target) -> Relabelled | None:
-        shortlist = self._shortlists.nearest(label, target)
-        technique = self._lexical(shortlist) if self._lexical else None
-        return shortlist.taken_for(technique, "lexical") if technique else None
+        technique = self._lexical(label, target) if self._lexical else None
+        return Relabelled(label, technique, "lexical") if technique else None
 
 
 def by_code(

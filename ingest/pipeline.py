@@ -222,7 +222,7 @@ def plan(
 
 def _teaches(label: Relabelled, technique: Technique) -> bool:
     """Whether the label is a name of the technique that it does not have yet, and of no other."""
-    recognized = label.stage in ("given", "exact", "alias", "compound", "code")
+    recognized = label.stage in ("given", "exact", "alias", "code")
     return not recognized and label.label not in technique.aliases
 
 

@@ -7,7 +7,7 @@ MATCH (k:Steps)
 MATCH (t:Trajectory {id: k.id})
 UNWIND range(1, size(k.labels)) AS step
 WITH t, step, k.labels[step - 1] AS label, k.stages[step - 1] AS by
-WHERE by IN ['compound', 'lexical', 'model']
+WHERE by IN ['lexical', 'model']
 RETURN label,
        t.path[step] AS `taken for`,
        by,

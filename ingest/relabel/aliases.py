@@ -1,11 +1,10 @@
-"""Names as trajectories use them, the names that are joined in one, and the verdict on a name.
+"""Names as trajectories use them, and the verdict on a name.
 
 A name that is an id, a name or an alias of a technique is found by the vocabulary (models/
 technique.py).
 """
 
 import difflib
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -19,8 +18,6 @@ Label = tuple[Target, str]
 LONGEST_NOTE, LONGEST_DIFF = 280, 480  # characters of a remark and of a diff that a prompt shows
 # Diffs take quadratic time at worst, and prompts show a few lines of them.
 _LONGEST_CODE = 20_000  # characters of code that a diff is made of
-_WORDS = "and|plus|with|then|along with|together with|combined with|followed by"
-_BETWEEN = re.compile(rf"(?:\s*[+&;,]\s*|\s)(?:{_WORDS})\s|\s*[+&;,]\s*|\s/\s", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +82,6 @@ def _uses(trajectory: Trajectory) -> Iterator[tuple[str, NameUse]]:
 def _use(after: str, before: str, *notes: str) -> NameUse:
     why, what = (" ".join(note.split())[:LONGEST_NOTE] for note in notes)
     return NameUse(1, why, what, before[:_LONGEST_CODE] if after else "", after[:_LONGEST_CODE])
-
-
-def parts(label: str) -> tuple[str, ...]:
-    """The parts of a joined name ("A + B"); empty where nothing is joined.
-
-    People name first what matters most. "Divide and conquer" has parts, too: a name stands for
-    several techniques only where each of its parts is a technique's name by itself.
-    """
-    names = tuple(part.strip() for part in _BETWEEN.split(label) if part.strip())
-    return names if len(names) > 1 else ()
 
 
 def new_technique(target: Target, name: str, definition: str = "") -> Technique:

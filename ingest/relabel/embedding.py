@@ -1,7 +1,7 @@
 """Nearness of names by embeddings: the techniques that a name may mean, and names that are alike.
 
 A technique is as near as the nearest of its name, its aliases and its definition. Nearness alone
-never merges: it says what the other stages look at (lexical.py, model.py).
+never merges: it says what a model looks at (model.py).
 """
 
 import math
@@ -12,7 +12,6 @@ from itertools import pairwise
 import numpy as np
 
 from regraph_kg.llm.ngrams import vectors_of
-from regraph_kg.models.graph import Relabelled, RelabelStage
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 
@@ -34,11 +33,6 @@ class Shortlist:
     label: str
     target: Target
     candidates: tuple[TechniqueCandidate, ...] = ()
-
-    def taken_for(self, technique: str, stage: RelabelStage) -> Relabelled:
-        """The label resolved to a technique; one that is no candidate has the score 0."""
-        scores = {one.technique.id: round(one.score, 4) for one in self.candidates}
-        return Relabelled(self.label, technique, stage, scores.get(technique, 0.0))
 
 
 class Shortlists:

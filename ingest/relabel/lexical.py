@@ -1,8 +1,7 @@
 """The stage "lexical": a known name in other words, without a model. Surely the same, or nothing.
 
-A wrong merge destroys knowledge, a missed one only splits it. So a label is merged only where two
-signals agree: its words, and its nearness, by which no other technique may come before. Its word
-stems must be one name of the technique, or hold one beside words that only say where it is applied
+A wrong merge destroys knowledge, a missed one only splits it. So a label is merged only where its
+word stems are a name of one technique, or hold one beside words that only say where it is applied
 or that the technique's own names, definition and use are made of, or hold a piece of code that is
 its name (`__ldg`, proc_bind) and that no other technique makes use of. Nor may it say anything that
 turns the meaning: a negation, an opposite, a choice, a number that the name lacks.
@@ -17,7 +16,6 @@ from functools import cache
 import snowballstemmer
 from rapidfuzz.distance import OSA
 
-from regraph_kg.ingest.relabel.embedding import Shortlist
 from regraph_kg.models.target import NAMES, TARGETS, Target
 from regraph_kg.models.technique import Technique, spelling
 
@@ -39,9 +37,6 @@ _FILLERS = _listed(
     "leveraging perform performing use used using utilize utilizing approach method "
     "optimization optimize optimized optimizing scheme step strategy technique"
 )
-_LONG_FORM = {"smem": "shared memory", "shmem": "shared memory", "gmem": "global memory"} | {
-    "mem": "memory"
-}
 _HARMLESS = (
     "aggressive clause cpu directive full fully gpu hot i inner innermost j k main outer"
     f" outermost performance pragma qualifier better {' '.join(TARGETS)}"
@@ -74,12 +69,10 @@ def addresses(label: str) -> bool:
 
 
 def stems(words: str) -> tuple[str, ...]:
-    """The stems of the words that carry meaning, in their order; abbreviations written out."""
+    """The stems of the words that carry meaning, in their order."""
     # "for" is a filler, but "parallel for" is a construct.
     text = re.sub(r"\b(parallel|openmp) for\b", r"\1-for", words)
-    # Before stemming, so that an abbreviation meets its long form.
-    written = " ".join(_LONG_FORM.get(word, word) for word in text.split())
-    return tuple(_stem(word) for word in written.split() if word not in _FILLERS)
+    return tuple(_stem(word) for word in text.split() if word not in _FILLERS)
 
 
 def _tokens(label: str) -> frozenset[str]:
@@ -144,20 +137,14 @@ class LexicalRule:
             by_target[technique.target].append(technique)
         self._lexicons = {target: _Lexicon(group) for target, group in by_target.items()}
 
-    def __call__(self, shortlist: Shortlist) -> str | None:
+    def __call__(self, label: str, target: Target) -> str | None:
         """The technique that a label surely means; None where none is certain."""
-        lexicon = self._lexicons.get(shortlist.target)
-        if lexicon is None or not shortlist.candidates or addresses(shortlist.label):
+        lexicon = self._lexicons.get(target)
+        if lexicon is None or addresses(label):
             return None
-        first, *rivals = shortlist.candidates
-        # A draw of two techniques decides for neither.
-        if any(rival.score >= first.score for rival in rivals):
-            return None
-        label = shortlist.label
         # Whole, without brackets, or "NAME for X".
         ways = filter(None, dict.fromkeys((label, without_brackets(label), _head_of(label))))
-        technique = next(filter(None, map(lexicon.named, ways)), None)
-        return technique if technique == first.technique.id else None
+        return next(filter(None, map(lexicon.named, ways)), None)
 
 
 class _Lexicon:

@@ -27,7 +27,7 @@ from regraph_kg.ingest.relabel.embedding import Shortlist, alike_parts
 from regraph_kg.ingest.relabel.lexical import addresses, stems
 from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.base import Frozen
-from regraph_kg.models.graph import RelabelStage
+from regraph_kg.models.graph import Relabelled, RelabelStage
 from regraph_kg.models.prompt import DecisionKey, Prompt, Reply
 from regraph_kg.models.target import NAMES, TARGETS, Target
 from regraph_kg.models.technique import Technique, Vocabulary, spelling, technique_id
@@ -124,12 +124,13 @@ class Sorter:
     def _verdict(self, name: Shortlist, group: _Group, coined: Technique | None) -> LabelVerdict:
         if coined is not None:
             stage: RelabelStage = "new" if name.label == group.lead else "model"
-            return LabelVerdict(name.taken_for(coined.id, stage), coined)
+            return LabelVerdict(Relabelled(name.label, coined.id, stage), coined)
         technique = self._vocabulary.known[group.answer.technique]
         # A name that gives orders may have been obeyed: its words must name the technique, too.
         if addresses(name.label) and not _plainly_named(technique, name.label):
-            return LabelVerdict(name.taken_for(technique_id(name.target, name.label), "new"))
-        return LabelVerdict(name.taken_for(technique.id, "model"))
+            own = technique_id(name.target, name.label)
+            return LabelVerdict(Relabelled(name.label, own, "new"))
+        return LabelVerdict(Relabelled(name.label, technique.id, "model"))
 
     def _coined(self, target: Target, group: _Group, homes: dict[str, _Group]) -> Technique:
         """A group's new technique: under the model's name, if plain and free, or its first label.

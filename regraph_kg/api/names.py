@@ -28,3 +28,5 @@ from regraph_kg.models.technique import Technique as Technique
 from regraph_kg.runs.search import FinishedRun as FinishedRun
 from regraph_kg.settings import Settings as Settings
 from regraph_kg.settings import read_settings as read_settings
+
+NAMES = sorted(name for name in globals() if name[0] != "_")

@@ -94,10 +94,9 @@ def _so_far(ingested: Ingested) -> str:
 def _print_names(names: Sequence[NameVerdict]) -> None:
     """Print what each name would count as, and the number of techniques that would be new."""
     # by stage, so that what a rule guessed stands together, to be looked at
-    headings = ("name", "technique", "stage", "score", "steps")
     cells = (
-        (one_line(row.label), row.technique, row.stage, f"{row.score:.2f}", str(row.steps))
+        (one_line(row.label), row.technique, row.stage, str(row.steps))
         for row in sorted(names, key=lambda row: (row.stage, row.technique, row.label))
     )
-    print_rows(headings, cells, (3, 4))
+    print_rows(("name", "technique", "stage", "steps"), cells, {3})
     typer.echo(f"new techniques: {len({row.technique for row in names if row.name is not None})}")

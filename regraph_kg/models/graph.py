@@ -26,7 +26,7 @@ LEARNED_TRIES = 8  # tries learned from one model that count on an edge, whateve
 
 RelabelLevel = Literal["exact", "lexical", "model"]  # how far relabelling goes beyond known names
 
-RelabelStage = Literal[RelabelLevel, "given", "alias", "compound", "new", "code"]
+RelabelStage = Literal[RelabelLevel, "given", "alias", "new", "code"]
 """The deciding stage; see ingest/relabel."""
 
 
@@ -37,7 +37,6 @@ class Relabelled:
     label: str
     technique: str
     stage: RelabelStage
-    score: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ def open_cascade(
     named = [candidate for candidate in vocabulary.candidates if not candidate.review]
     lexical = LexicalRule(named)
     if level == "lexical":
-        return Cascade(vocabulary, lexical, Shortlists(named))
+        return Cascade(vocabulary, lexical)
     shortlists = Shortlists(vocabulary.candidates)
     model = model or any_model(settings, ModelSpec.parse(settings.model))
     return Cascade(vocabulary, lexical, shortlists, Sorter(model, vocabulary))

@@ -216,8 +216,8 @@ def test_a_dry_run_prints_every_name_once_and_changes_nothing(desk: Desk) -> Non
     told = desk.run("ingest", names(desk), "--dry-run")
     assert told.code == 0
     rows = [line.split() for line in told.out.splitlines()]
-    assert ["Tiled", "kernel", "cuda/shared-memory-tiling", "alias", "1.00", "1"] in rows
-    assert [row for row in rows if row[:5] == ["Odd", "trick", "cuda/odd-trick", "new", "0.00"]]
+    assert ["Tiled", "kernel", "cuda/shared-memory-tiling", "alias", "1"] in rows
+    assert [row for row in rows if row[:4] == ["Odd", "trick", "cuda/odd-trick", "new"]]
     assert len(rows) == 1 + 3 + 1
     assert rows[-1] == ["new", "techniques:", "1"]
     assert desk.run("techniques", "show", "--json").json() == []
@@ -232,8 +232,8 @@ def test_a_dry_run_tells_the_new_techniques_that_an_ingest_makes(desk: Desk) -> 
     made = desk.run("ingest", file, "--json").json()["techniques"]
     ids = {one["technique"] for one in told if one["name"] is not None}
     assert len(ids) == made == 2
-    by_words = {one["technique"]: one["score"] for one in told if one["stage"] == "lexical"}
-    assert by_words["cuda/shared-memory-tiling"] > 0
+    by_words = {one["technique"] for one in told if one["stage"] == "lexical"}
+    assert "cuda/shared-memory-tiling" in by_words
 
 
 def test_a_model_that_answers_by_file_decides_before_anything_is_added(desk: Desk) -> None:

@@ -22,7 +22,7 @@ def test_known_names_teach_nothing() -> None:
         Relabelled("Shared memory tiling", TILING, "exact"),
         Relabelled("smem tiling", TILING, "alias"),
         Relabelled("whatever", TILING, "given"),
-        Relabelled("smem tiling", TILING, "model", 1.0),
+        Relabelled("smem tiling", TILING, "model"),
     )
     assert (made.new, made.created) == ((), NOW)
     assert made.path() == ("cuda/start", *([TILING] * 4))
@@ -52,7 +52,7 @@ def test_two_spellings_of_a_new_technique_make_one_with_both_aliases() -> None:
 
 
 def test_a_verdict_is_remembered_as_an_alias_and_nothing_else_is_sent_again() -> None:
-    made = planned(Relabelled("tiled shared memory", TILING, "lexical", 0.9))
+    made = planned(Relabelled("tiled shared memory", TILING, "lexical"))
     assert [(one.id, one.aliases) for one in made.new] == [(TILING, ("tiled shared memory",))]
 
 
