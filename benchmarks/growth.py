@@ -52,7 +52,7 @@ def searched(folder: Path, data: Path, budget: int, final: str) -> dict[str, Any
             "improved",
             "best_path",
             "outcomes",
-            "active_seconds",
+            "taken_back",
         )
         return {name: summary[name] for name in kept} | {
             "code": code.read_text(encoding="utf-8") if summary["improved"] else ""
