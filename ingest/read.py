@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 from pydantic import ValidationError
 
 from regraph_kg.errors import BadInput
-from regraph_kg.ingest.foreign import HEAD, document, packed, parts, unlike
+from regraph_kg.ingest.foreign import document, parts, unlike
 from regraph_kg.ingest.published import Unread, is_graph
 from regraph_kg.models.text import one_line
 from regraph_kg.models.trajectory import Trajectory
@@ -73,15 +73,9 @@ def split(stream: BinaryIO) -> Iterator[InputLine]:
 
 def read_file(stream: BinaryIO) -> Iterator[Line]:
     """The trajectories of a file: lines, or a document of which steps are read (foreign.py)."""
-    head = stream.read(HEAD)
-    stream.seek(0)
-    kind = packed(head, stream)
-    stream.seek(0)
-    found = None if kind else document(stream, MOST_BYTES)
+    found = document(stream, MOST_BYTES)
     if isinstance(found, dict) and "schema" not in found and not is_graph(found):
-        kind = unlike(found)
-    if kind:
-        yield Rejected(InputLine(1, b"", 0), kind, whole=True)
+        yield Rejected(InputLine(1, b"", 0), unlike(found), whole=True)
         return
     if found is None:
         stream.seek(0)

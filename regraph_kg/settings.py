@@ -111,10 +111,9 @@ def read_settings(**flags: object) -> Settings:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
         # only the first: a line that lists all mistakes is no longer one line
-        found = origins.get(name)
-        files = {"folder": Path(FILE), "user": user_file()}
-        place = _line(files[found], name) if found in files else variable(name)
-        where = "" if found == "flags" else f"; see {place}"
+        found = origins.get(name, "environment")
+        places = {"flags": "", "folder": f"; see {FILE}", "user": f"; see {user_file()}"}
+        where = places.get(found, f"; see {variable(name)}")
         raise BadInput(f"setting {name}: {first['msg']}{where}") from None
 
 
@@ -179,7 +178,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise BadInput(f'{path}: not TOML: {error}; write name = "value", a line each') from None
     for name in values:
         if name not in setting_names():
-            raise BadInput(f"{_line(path, name)}: no setting {name!r}{_instead(name, str)}")
+            raise BadInput(f"{path}: no setting {name!r}{_instead(name, str)}")
     return values
 
 
@@ -188,12 +187,3 @@ def _instead(name: str, written: Callable[[str], str]) -> str:
     if near := difflib.get_close_matches(name, setting_names(), 1):
         return f"; did you mean {written(near[0])}?"
     return "; unset it: regraph docs --settings lists all"
-
-
-def _line(path: Path, name: str) -> str:
-    """A setting's place in a file, as FILE:LINE."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    key = re.compile(rf"\s*\[*[\"']?{re.escape(name)}\b")
-    # tomllib gives no places of values
-    number = next((number for number, line in enumerate(lines, 1) if key.match(line)), 1)
-    return f"{path}:{number}"

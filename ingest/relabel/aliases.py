@@ -58,14 +58,12 @@ class NameUse:
         return replace(shown, steps=self.steps + other.steps)
 
 
-def uses_of(trajectories: Iterable[Trajectory]) -> dict[Label, NameUse]:
-    """The names that need resolving: not those of steps whose technique is given."""
-    uses: dict[Label, NameUse] = {}
+def uses_of(trajectories: Iterable[Trajectory], uses: dict[Label, NameUse]) -> None:
+    """Add the names that need resolving: not those of steps whose technique is given."""
     for trajectory in trajectories:
         for label, use in _uses(trajectory):
             key = (trajectory.target, label)
             uses[key] = uses[key] + use if key in uses else use
-    return uses
 
 
 def _uses(trajectory: Trajectory) -> Iterator[tuple[str, NameUse]]:

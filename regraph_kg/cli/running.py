@@ -1,6 +1,5 @@
 """What `regraph optimize` does: choose, offer a graph, search, show."""
 
-import io
 from contextlib import closing, suppress
 from dataclasses import replace
 from itertools import islice
@@ -84,10 +83,11 @@ def load_starter(settings: Settings) -> None:
     files = starter_files(settings)
     if not files:
         raise BadInput(f"starter: no trajectories in {corpus_folder(settings)}")
-    from regraph_kg.runs.ingest import grow  # noqa: PLC0415 (numpy, for an empty graph alone)
+    # numpy, for an empty graph alone
+    from regraph_kg.runs.ingest import Ingested, IngestSource, ingest_files  # noqa: PLC0415
 
-    lines = io.BytesIO(b"".join(path.read_bytes() for path in files))
-    counts = watch(grow(settings, lines, "lexical", "starter"))
+    counts = Ingested()
+    watch(ingest_files(settings, IngestSource(files), counts))
     typer.echo(
         f"the graph was empty; loaded the starter graph: {counts.added} trajectories,"
         f" {counts.examples} examples",

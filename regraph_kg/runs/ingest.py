@@ -179,18 +179,17 @@ def read_names(settings: Settings, source: IngestSource) -> Story[list[NameVerdi
     ]
 
 
-def grow(settings: Settings, lines: BinaryIO, level: RelabelLevel, title: str) -> Story[Ingested]:
-    """Merge `lines` that are valid, such as learned ones, and embed them."""
+def grow(settings: Settings, lines: BinaryIO) -> Story[Ingested]:
+    """Merge learned lines, whose names are ids, and embed them."""
     ingested = Ingested()
     size = lines.seek(0, os.SEEK_END)
     lines.seek(0)
     with closing(open_store(settings)) as store:
         names = pipeline.open_vocabulary(store, read_vocabulary(settings))
         _add_shipped(settings, store)
-        cascade = open_cascade(settings, names, level)
-        for portion in pipeline.portions(read(split(lines)), cascade, read=code_reader(level)):
+        for portion in pipeline.portions(read(split(lines)), Cascade(names)):
             ingested.count(portion.merged(store))
-            yield WorkDone(title, lines.tell(), size, title)
+            yield WorkDone("learning", lines.tell(), size, "learning")
         store.mark_facts()
         yield from embedding(store)
     return ingested
@@ -259,8 +258,7 @@ def _cascade(
     for file in files:
         with file.open("rb") as stream:
             good = (one.trajectory for one in read_file(stream) if isinstance(one, Accepted))
-            for label, use in uses_of(good).items():
-                uses[label] = uses[label] + use if label in uses else use
+            uses_of(good, uses)
     for decided, _ in enumerate(cascade.settle(uses), 1):
         yield WorkDone("names", decided, len(uses), f"names: {decided} of {len(uses)}")
     return cascade
@@ -321,7 +319,7 @@ def _merge(
     text = head == b"{" or head[:1] not in (b"", b"{")
     if text or any(one.whole for one in first):
         # no list for a file of something else: it would name every line
-        kind = foreign.text(file.name) if text else first[0].reason
+        kind = foreign.NO_JSON if text else first[0].reason
         yield replace(work, line=f"{file}: {kind}")
         return
     path = Path(f"{file}{REJECTED}")

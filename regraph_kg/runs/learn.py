@@ -100,8 +100,8 @@ def learn_from(
     if dry or not learned.taught:
         return learned
     lines = io.BytesIO("".join(one.line() for one in learned.trajectories).encode())
-    # by the front door: a lesson is judged by the same rules as anybody's file; its names are ids
-    counts = yield from grow(settings, lines, "exact", "learning")
+    # by the front door: a lesson is judged by the same rules as anybody's file
+    counts = yield from grow(settings, lines)
     return Learned(learned.runs, counts.added, counts.known, counts.rejected)
 
 

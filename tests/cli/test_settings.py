@@ -49,10 +49,10 @@ def test_names_of_the_test_suite_are_no_settings(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("gpu = 0\nstoer = 1\n", r"^regraph\.toml:2: no setting 'stoer'; did you mean store\?$"),
-        ("[gup]\nx = 1\n", r"^regraph\.toml:1: no setting 'gup'; did you mean gpu\?$"),
+        ("gpu = 0\nstoer = 1\n", r"^regraph\.toml: no setting 'stoer'; did you mean store\?$"),
+        ("[gup]\nx = 1\n", r"^regraph\.toml: no setting 'gup'; did you mean gpu\?$"),
         ("gpu = 0\nmodel = \n", r"^regraph\.toml: not TOML: .*line 2, column 9"),
-        ("# first\n\ngpu = -1\n", r"^setting gpu: .*; see regraph\.toml:3$"),
+        ("# first\n\ngpu = -1\n", r"^setting gpu: .*; see regraph\.toml$"),
         ('store = "\udce9"\n', r"^regraph\.toml: not UTF-8 text"),
     ],
 )
@@ -67,7 +67,7 @@ def test_a_mistake_in_the_users_own_file_names_that_file(folder: Path) -> None:
     user_file().write_text("modle = 1\n")
     with pytest.raises(BadInput) as error:
         read_settings()
-    assert str(error.value).startswith(f"{user_file()}:1: no setting 'modle'; did you mean model?")
+    assert str(error.value).startswith(f"{user_file()}: no setting 'modle'; did you mean model?")
 
 
 @pytest.mark.usefixtures("folder")
