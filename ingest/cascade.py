@@ -84,8 +84,6 @@ class Cascade:
 
     def _unknown(self, uses: Mapping[Label, NameUse]) -> dict[Target, list[UnknownName]]:
         """Names that neither the vocabulary nor a rule recognizes."""
-        # Embedders are slow by the call, not by the name.
-        self._shortlists.prepare(label for _, label in sorted(uses))
         unknown: defaultdict[Target, list[UnknownName]] = defaultdict(list)
         for target, label in sorted(uses):
             if self.resolve(label, target).relabelled.stage == "new":

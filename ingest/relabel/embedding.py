@@ -5,7 +5,7 @@ never merges: it says what a model looks at (model.py).
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -39,7 +39,6 @@ class Shortlists:
     """The candidates of every label, within its target."""
 
     def __init__(self, techniques: Sequence[Technique]) -> None:
-        self._labels: dict[str, np.ndarray] = {}
         self._texts: dict[Target, tuple[list[Technique], np.ndarray]] = {}
         for target in sorted({technique.target for technique in techniques}):
             # One row of vectors for each text; its technique stands at the same place of the list.
@@ -54,21 +53,15 @@ class Shortlists:
 
     def nearest(self, label: str, target: Target) -> Shortlist:
         """The best `MOST` candidates; fewer where fewer have anything in common with `label`."""
-        self.prepare([label])
         owners, vectors = self._texts.get(target, ([], None))
         best: dict[str, TechniqueCandidate] = {}
-        scores = [] if vectors is None else vectors @ self._labels[label]
+        scores = [] if vectors is None else vectors @ vectors_of([label])[0]
         for technique, score in zip(owners, map(float, scores), strict=True):
             if score > max(0.0, best[technique.id].score if technique.id in best else 0.0):
                 best[technique.id] = TechniqueCandidate(technique, score)
         # By id among equals, so that machines agree.
         ranked = sorted(best.values(), key=lambda one: (-one.score, one.technique.id))
         return Shortlist(label, target, tuple(ranked[:MOST]))
-
-    def prepare(self, labels: Iterable[str]) -> None:
-        """Embed many labels at once, which is what embedders are fast at."""
-        missing = [label for label in dict.fromkeys(labels) if label not in self._labels]
-        self._labels.update(zip(missing, vectors_of(missing), strict=True))
 
 
 def alike_parts(texts: Sequence[str], most: int) -> list[list[int]]:

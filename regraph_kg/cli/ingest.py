@@ -99,4 +99,4 @@ def _print_names(names: Sequence[NameVerdict]) -> None:
         for row in sorted(names, key=lambda row: (row.stage, row.technique, row.label))
     )
     print_rows(("name", "technique", "stage", "steps"), cells, {3})
-    typer.echo(f"new techniques: {len({row.technique for row in names if row.name is not None})}")
+    typer.echo(f"new techniques: {len({row.technique for row in names if row.new})}")

@@ -23,7 +23,6 @@ from regraph_kg.ingest.read import Accepted, Brought, Line, Rejected, read, read
 from regraph_kg.ingest.relabel.aliases import Label, NameUse, uses_of
 from regraph_kg.models.graph import Relabelled, RelabelLevel
 from regraph_kg.models.target import Target
-from regraph_kg.models.technique import Technique
 from regraph_kg.models.text import one_line
 from regraph_kg.models.transform import SHIPPED, StoredTransform, texts
 from regraph_kg.runs.progress import Story, WorkDone
@@ -115,12 +114,11 @@ class Ingested:
 
 @dataclass(frozen=True, slots=True)
 class NameVerdict(Relabelled):
-    """The technique of a name; for a new technique its name and definition."""
+    """The technique of a name."""
 
-    name: str | None = None
-    definition: str | None = None
-    target: Target | None = None
-    steps: int = 0  # steps and failures that use the name
+    target: Target
+    steps: int  # steps and failures that use the name
+    new: bool  # whether neither the vocabulary nor the graph has that technique
 
 
 def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -> Story[None]:
@@ -155,7 +153,7 @@ def _add_shipped(settings: Settings, store: "GraphStore") -> None:
 def read_names(settings: Settings, source: IngestSource) -> Story[list[NameVerdict]]:
     """What an ingest of files would make of their names; the graph is read and does not change."""
     uses: Counter[tuple[Target, Relabelled]] = Counter()
-    made: dict[str, Technique] = {}
+    made = set[str]()
     files = yield from _readable(source)
     with closing(open_store(settings)) as store:
         cascade = yield from _cascade(settings, source, files, store)
@@ -163,18 +161,12 @@ def read_names(settings: Settings, source: IngestSource) -> Story[list[NameVerdi
         for file in files:
             for _, portion in _portions(settings, file, cascade, reader):
                 for plan in portion.plans:
-                    made.update((one.id, one) for one in plan.new)
+                    made.update(one.id for one in plan.new)
                     labels = (*plan.labels, *plan.failed_labels)
                     uses.update((plan.trajectory.target, label) for label in labels)
-    new = {key: one for key, one in made.items() if key not in cascade.vocabulary.known}
+    new = made - cascade.vocabulary.known.keys()
     return [
-        NameVerdict(
-            **asdict(label),
-            name=coined.name if (coined := new.get(label.technique)) else None,
-            definition=coined.definition if coined else None,
-            target=target,
-            steps=steps,
-        )
+        NameVerdict(**asdict(label), target=target, steps=steps, new=label.technique in new)
         for (target, label), steps in uses.items()
     ]
 

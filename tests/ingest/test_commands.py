@@ -230,7 +230,7 @@ def test_a_dry_run_tells_the_new_techniques_that_an_ingest_makes(desk: Desk) -> 
     file = desk.write("file.jsonl", *many(4))
     told = desk.run("ingest", file, "--dry-run", "--json").json()
     made = desk.run("ingest", file, "--json").json()["techniques"]
-    ids = {one["technique"] for one in told if one["name"] is not None}
+    ids = {one["technique"] for one in told if one["new"]}
     assert len(ids) == made == 2
     by_words = {one["technique"] for one in told if one["stage"] == "lexical"}
     assert "cuda/shared-memory-tiling" in by_words
