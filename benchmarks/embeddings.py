@@ -83,7 +83,7 @@ def names(vocabulary: Vocabulary) -> dict[str, float]:
     wanted = 0
     for line in lines(sorted((CORPUS / "relabel").glob("labels.*.jsonl"))):
         technique = line["technique"] if line["technique"] != start_id(line["target"]) else None
-        near = shortlists.nearest(line["label"], line["target"]).candidates
+        near = shortlists.nearest(line["label"], line["target"])
         ids = [one.technique.id for one in near]
         halves[line["split"]].append((near[0].score if near else 0.0, ids[:1] == [technique]))
         if line["split"] == "test" and technique:

@@ -87,8 +87,8 @@ class Cascade:
         unknown: defaultdict[Target, list[UnknownName]] = defaultdict(list)
         for target, label in sorted(uses):
             if self.resolve(label, target).relabelled.stage == "new":
-                shortlist = self._shortlists.nearest(label, target)
-                unknown[target].append(UnknownName(uses[target, label], shortlist))
+                near = self._shortlists.nearest(label, target)
+                unknown[target].append(UnknownName(label, target, uses[target, label], near))
         return unknown
 
     def _of(self, step: Step | FailedStep, target: Target) -> LabelVerdict:

@@ -15,7 +15,7 @@ from regraph_kg.llm.ngrams import vectors_of
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 
-MOST = 24  # candidates of a shortlist
+MOST = 10  # candidates of a name, all of which its prompt shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +24,6 @@ class TechniqueCandidate:
 
     technique: Technique
     score: float
-
-
-@dataclass(frozen=True, slots=True)
-class Shortlist:
-    """A label, and the techniques of its target that it may mean, best `score` first."""
-
-    label: str
-    target: Target
-    candidates: tuple[TechniqueCandidate, ...] = ()
 
 
 class Shortlists:
@@ -51,8 +42,8 @@ class Shortlists:
             vectors = vectors_of([text for _, text in rows])
             self._texts[target] = [technique for technique, _ in rows], vectors
 
-    def nearest(self, label: str, target: Target) -> Shortlist:
-        """The best `MOST` candidates; fewer where fewer have anything in common with `label`."""
+    def nearest(self, label: str, target: Target) -> tuple[TechniqueCandidate, ...]:
+        """The best `MOST`, best first; fewer where fewer have anything in common with `label`."""
         owners, vectors = self._texts.get(target, ([], None))
         best: dict[str, TechniqueCandidate] = {}
         scores = [] if vectors is None else vectors @ vectors_of([label])[0]
@@ -61,7 +52,7 @@ class Shortlists:
                 best[technique.id] = TechniqueCandidate(technique, score)
         # By id among equals, so that machines agree.
         ranked = sorted(best.values(), key=lambda one: (-one.score, one.technique.id))
-        return Shortlist(label, target, tuple(ranked[:MOST]))
+        return tuple(ranked[:MOST])
 
 
 def alike_parts(texts: Sequence[str], most: int) -> list[list[int]]:

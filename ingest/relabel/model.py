@@ -23,7 +23,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints, ValidationError
 
 from regraph_kg.ingest.relabel.aliases import LONGEST_NOTE, LabelVerdict, NameUse, new_technique
-from regraph_kg.ingest.relabel.embedding import Shortlist, alike_parts
+from regraph_kg.ingest.relabel.embedding import TechniqueCandidate, alike_parts
 from regraph_kg.ingest.relabel.lexical import addresses, stems
 from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.base import Frozen
@@ -37,7 +37,7 @@ LONGEST_LABEL, LONGEST_COINED, LONGEST_DEFINITION = 200, 80, 400
 ANSWER_ROOM = 800  # characters of an answer for each name; more than the schema leaves room for
 MOST_ALIASES = 6  # of a candidate, in the prompt
 MOST_NAMES = 40  # names in a prompt
-NEAREST, MOST_KNOWN = 10, 72  # techniques that a name brings into its prompt, and all there
+MOST_KNOWN = 72  # techniques that a prompt shows
 _FOLDER = Path(__file__).parents[1] / "prompts"
 _Line = StringConstraints(strip_whitespace=True, pattern=r"^[^\x00-\x1f\x7f]*$")
 
@@ -46,12 +46,10 @@ _Line = StringConstraints(strip_whitespace=True, pattern=r"^[^\x00-\x1f\x7f]*$")
 class UnknownName:
     """A name that the other stages leave, how it is used, and its candidates."""
 
+    label: str
+    target: Target
     use: NameUse
-    shortlist: Shortlist
-
-    @property
-    def label(self) -> str:
-        return self.shortlist.label
+    candidates: tuple[TechniqueCandidate, ...]
 
 
 class NameGroup(Frozen):
@@ -115,13 +113,13 @@ class Sorter:
         for group in groups:
             coined = self._coined(target, group, homes) if group.answer.technique == NEW else None
             for one in group.names:
-                yield self._verdict(one.shortlist, group, coined)
+                yield self._verdict(one, group, coined)
 
     def finish(self) -> None:
         """Raise `AnswersPending` where answers are to come by file."""
         self._model.finish()
 
-    def _verdict(self, name: Shortlist, group: _Group, coined: Technique | None) -> LabelVerdict:
+    def _verdict(self, name: UnknownName, group: _Group, coined: Technique | None) -> LabelVerdict:
         if coined is not None:
             stage: RelabelStage = "new" if name.label == group.lead else "model"
             return LabelVerdict(Relabelled(name.label, coined.id, stage), coined)
@@ -236,7 +234,7 @@ def _printable(label: str, longest: int = LONGEST_LABEL) -> str:
 
 def _known(batch: Iterable[UnknownName]) -> tuple[Technique, ...]:
     """The techniques nearest to the names, by id."""
-    near = [one for name in batch for one in name.shortlist.candidates[:NEAREST]]
+    near = [one for name in batch for one in name.candidates]
     near.sort(key=lambda one: (-one.score, one.technique.id))
     best = {one.technique.id: one.technique for one in reversed(near)}
     ids = list(dict.fromkeys(one.technique.id for one in near))[:MOST_KNOWN]
