@@ -3,6 +3,9 @@
 What a compiler's own vectorization of outer loops gives up on: loops within loops, values that an
 iteration carries through them, what follows from them in turn. Each statement goes through all
 lanes before the next one (loop distribution over lanes; scalar expansion, Allen and Kennedy, 2001).
+
+Not covered: bodies with other syntax than `_SYNTAX`; variables with a second name; objects but
+aggregates of the text; arrays whose length is no number.
 """
 
 import re
@@ -12,10 +15,11 @@ from collections.abc import Collection, Iterable, Sequence
 from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
-from regraph_kg.cpp.syntax import LOOPS, declared_name, text, walk
+from regraph_kg.cpp.syntax import LOOPS, declared_name, root_name, text, walk
 from regraph_kg.search.transform.words import (
     NoFitError,
     Variable,
+    before,
     changed,
     declared,
     edited,
@@ -25,30 +29,71 @@ from regraph_kg.search.transform.words import (
     plus,
     root_of,
     substituted,
+    target,
     times,
     uses,
     variables,
     varying,
 )
 
-_FEW = 16  # a loop of so few turns is unrolled within a lane; of one around all, half of it
+_SYNTAX = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        declaration init_declarator pointer_declarator reference_declarator array_declarator
+        function_declarator parameter_list parameter_declaration abstract_pointer_declarator
+        primitive_type sized_type_specifier type_identifier type_qualifier type_descriptor
+        placeholder_type_specifier auto template_type template_argument_list qualified_identifier
+        namespace_identifier template_function expression_statement compound_statement if_statement
+        else_clause condition_clause for_statement while_statement do_statement for_range_loop
+        break_statement continue_statement switch_statement case_statement identifier
+        field_identifier number_literal char_literal character true false null binary_expression
+        unary_expression update_expression assignment_expression call_expression argument_list
+        subscript_expression subscript_argument_list field_expression parenthesized_expression
+        conditional_expression cast_expression pointer_expression comma_expression initializer_list
+        compound_literal_expression comment nullptr
+        """,
+    )
+)
+"""The syntax of which it is known what it changes."""
+_TARGETS = ("identifier", "subscript_expression", "field_expression", "pointer_expression")
 _VECTOR = re.compile(
     r"(?P<kind>(?:std::)?vector<[\w: ]+>) (?P<name>\w+)\((?P<given>[^()]*(?:\(\))?)\);"
 )
+_NUMBER = re.compile(
+    r"(?:(?:unsigned|signed|long|short|int|char|float|double|bool)\s?)+|(?:std::)?\w+_t|_Float16"
+    r"|std::complex<\w+>"
+)
 _MADE = ("init_declarator", "function_declarator")
 _RUNS = ("run", "deep", "turn")
-_NUMBERS = ("primitive_type", "sized_type_specifier")
+_FEW = 16  # a loop of so few turns is unrolled within a lane; of one around all, half of it
+_LONGEST = 256  # elements of a lane's own array: all lie on the stack
 
 
-def laned(code: str, name: str, lane: str, width: int, ordered: Iterable[str] = ()) -> str:
+def laned(
+    code: str,
+    name: str,
+    lane: str,
+    width: int,
+    ordered: Iterable[str] = (),
+    objects: Iterable[str] = (),
+) -> str:
     """A body for `width` values of the loop's variable at once, from the present one on.
 
     `ordered` are variables outside that an iteration hands to the next one: what uses them stands
     at one place, and goes through the lanes in turn. The iterations must not depend on each other
-    otherwise. No fit where no loop within goes in lanes.
+    otherwise. `objects` are the types of which a lane may have an object. No fit where no loop
+    within goes in lanes.
     """
-    body = _Lanes(code, name, lane, width, ordered)
-    written = body.block(root_of(code).named_children, outermost=True)
+    _refuse(code, name)
+    seeds = {name}
+    while True:
+        body = _Lanes(code, seeds, lane, width, {*ordered}, {*objects})
+        body.name = name
+        written = body.block(root_of(code).named_children, outermost=True)
+        if body.changing <= body.varies:
+            break
+        seeds |= body.changing  # what each lane changes is no longer the same for all
     if not body.inner:
         raise NoFitError("nothing within it goes in lanes")
     if body.turns > 1:
@@ -57,20 +102,24 @@ def laned(code: str, name: str, lane: str, width: int, ordered: Iterable[str] = 
 
 
 class _Lanes:
-    def __init__(self, code: str, name: str, lane: str, width: int, ordered: Iterable[str]) -> None:
-        nodes = list(walk(root_of(code)))
-        if {"return_statement", "goto_statement"} & {node.type for node in nodes}:
-            raise NoFitError("a lane would leave for all lanes")
-        if "#" in code or {"static", "volatile"} & {text(node) for node in nodes}:
-            raise NoFitError("a directive, or a variable of all lanes, stands in it")
-        self.code, self.name, self.lane, self.width = code, name, lane, width
-        self.own, self.varies = {*declared(code)}, {*varying(code, [name])}
-        self.ordered, self.moving = {*ordered}, {*changed(code)}
-        wholes = _wholes(nodes)
-        if any(_renames(node, self.own, wholes) for node in nodes):
-            raise NoFitError("a variable of it has a second name")
+    name: str
+
+    def __init__(
+        self,
+        code: str,
+        seeds: set[str],
+        lane: str,
+        width: int,
+        ordered: set[str],
+        objects: set[str],
+    ) -> None:
+        self.code, self.lane, self.width = code, lane, width
+        self.ordered, self.objects = ordered, objects
+        self.own, self.varies = {*declared(code)}, {*varying(code, seeds)}
+        self.moving, self.bases = {*changed(code)}, _bases(code)
         self.arrays = dict[str, str]()  # the lanes of a variable that lives beyond its statements
         self.pointers, self.vectors = list[Variable](), list[str]()
+        self.changing = set[str]()  # own variables that single lanes change
         self.inner, self.turns = 0, 0
 
     def block(self, nodes: Iterable[Node], outermost: bool = False) -> str:
@@ -83,8 +132,7 @@ class _Lanes:
             elif what == "loop":
                 body = part[0].child_by_field_name("body") or part[0]
                 inner = body.named_children if body.type == "compound_statement" else [body]
-                begins = text(part[0])[: body.start_byte - part[0].start_byte]
-                written.append(f"{begins}{{\n{self.block(inner)}\n}}")
+                written.append(f"{before(part[0], body)}{{\n{self.block(inner)}\n}}")
             else:
                 written.append(self._run(part, nodes, outermost, what))
         return "\n".join(written)
@@ -109,7 +157,7 @@ class _Lanes:
         return parts
 
     def _what(self, node: Node, outermost: bool) -> str:
-        if {*names_in(node)} & self.ordered:
+        if {*_identifiers(node)} & self.ordered:
             return "turn"
         if self._is_same(node):
             return "same"
@@ -120,7 +168,7 @@ class _Lanes:
 
     def _is_same(self, node: Node) -> bool:
         """Whether it does the same in all lanes, once for all."""
-        return not {*names_in(node)} & self.varies and {*changed(text(node))} <= self.own
+        return not {*_identifiers(node)} & self.varies and {*changed(text(node))} <= self.own
 
     def _is_loop(self, node: Node, outermost: bool) -> bool:
         """Whether it is a loop of which all lanes take the same turns."""
@@ -135,23 +183,32 @@ class _Lanes:
         """A loop over the lanes with some statements."""
         if what == "turn" and not outermost:
             raise NoFitError("what goes in turn stands in a loop")
-        here, there = (Counter(n for one in many for n in names_in(one)) for many in (run, block))
-        once, lines = list[str](), list[str]()
+        here, there = (
+            Counter(n for one in many for n in _identifiers(one)) for many in (run, block)
+        )
+        once, lines, lasting = list[str](), list[str](), set[str]()
         for node in run:
             kept = {declared_name(one) for one in node.children_by_field_name("declarator")}
-            kept = {n for n in kept if here[n] < there[n]} if node.type == "declaration" else set()
-            lines += self._kept(node, kept, once) if kept else [text(node)]
-        written = "\n".join(lines)
+            kept = {n for n in kept if here[n] < there[n] or n in self.bases}
+            kept = kept if node.type == "declaration" else set()
+            lines += self._kept(node, kept, once, outermost) if kept else [text(node)]
+            lasting |= kept
+        if what == "turn" and lasting:
+            raise NoFitError("what goes in turn is needed later")
+        whole = "\n".join(map(text, run))
+        self.changing |= ({*changed(whole)} & self.own) - ({*declared(whole)} - lasting)
         self.inner += what == "run" and not outermost
         self.turns += what == "turn"
+        return self._written(what, once, "\n".join(lines))
+
+    def _written(self, what: str, once: list[str], written: str) -> str:
         needed = list[str]()
         for one in reversed(self.pointers):
             if uses("\n".join([*needed, written]), [one.name]):
                 needed.insert(0, f"{one.type} {one.name} = {one.value};")
         single = [name for name in self.arrays if name not in self.vectors]
         laned = indexed("\n".join([*needed, written]), single, self.lane)
-        if self.vectors:
-            laned = self._spread(laned)
+        laned = self._spread(laned) if self.vectors else laned
         return "\n".join(
             [
                 *once,
@@ -162,34 +219,49 @@ class _Lanes:
             ]
         )
 
-    def _kept(self, declaration: Node, kept: Collection[str], once: list[str]) -> list[str]:
+    def _kept(
+        self, declaration: Node, kept: Collection[str], once: list[str], outermost: bool
+    ) -> list[str]:
         """What a declaration does, its variables in `kept` having an element for each lane.
 
         Those that are the same in all lanes are declared before, `once`.
         """
+        if outermost and self._vector(declaration, kept):
+            return []
         lines = list[str]()
-        if self._vector(declaration, kept):
-            return lines
         for one in _object(declaration) or variables(text(declaration)):
             length = f"[{one.length}]" if one.length else ""
-            kind = one.type.replace("const ", "")
-            made = one.value.startswith("(") and kind.split()[-1] not in ("int", "float", "double")
-            value = one.value if made else f" = {one.value}" if one.value else ""
+            value = f" = {one.value}" if one.value else ""
             if one.name not in self.varies or one.name not in kept:
                 to = lines if one.name in self.varies else once
                 to.append(f"{one.type} {one.name}{length}{value};")
-            elif one.name in self.arrays or {"auto", "static", "volatile"} & {*one.type.split()}:
+            elif one.name in self.arrays or re.search(rf"\b{one.name}\s*\(", text(declaration)):
                 raise NoFitError("its type makes no lanes")
             elif "*" in one.type:
                 if one.name in moved(self.code) or uses(one.value, self.moving) or not one.value:
                     raise NoFitError("a pointer moves")
                 self.pointers.append(one)
             else:
-                self.arrays[one.name] = f"{kind} {one.name}{length}[{self.width}];"
-                if made or (one.length and (one.value or not self._only_elements(one.name))):
-                    raise NoFitError("an array as a whole has no lanes")
+                self._array(one, outermost)
                 lines += [f"{one.name}{value};"] if one.value else []
         return lines
+
+    def _array(self, one: Variable, outermost: bool) -> None:
+        """An element for each lane, of a number, an object or each element of an array."""
+        kind = " ".join(word for word in one.type.split() if word != "const")
+        number, length = (
+            _NUMBER.fullmatch(kind) is not None,
+            f"[{one.length}]" if one.length else "",
+        )
+        if not number and (kind not in self.objects or one.length or not (one.value or outermost)):
+            raise NoFitError("its type makes no lanes")
+        if one.length and (one.value or not self._only_elements(one.name)):
+            raise NoFitError("an array as a whole has no lanes")
+        if one.length and not (one.length.isdigit() and int(one.length) <= _LONGEST):
+            raise NoFitError("its length is not known, or too large")
+        if not one.length and one.name in self._subscripted():
+            raise NoFitError("it has elements of its own")
+        self.arrays[one.name] = f"{kind} {one.name}{length}[{self.width}];"
 
     def _vector(self, declaration: Node, kept: Collection[str]) -> bool:
         """Whether a declaration is of a vector, which then has the lanes' elements side by side."""
@@ -197,7 +269,7 @@ class _Lanes:
         if found is None or found["name"] not in kept:
             return False
         length, *value = found["given"].split(", ")
-        if uses(f"{found['given']};", self.varies) or not self._only_elements(found["name"]):
+        if uses(f"{found['given']};", self.own) or not self._only_elements(found["name"]):
             raise NoFitError("a vector as a whole has no lanes")
         values = ", ".join([times(length, self.width), *value])
         self.arrays[found["name"]] = f"{found['kind']} {found['name']}({values});"
@@ -216,12 +288,45 @@ class _Lanes:
                 edits.insert(inner.end_byte - 1, f"{begins} * {self.width} + {self.lane}")
         return edited(code, edits)
 
+    def _subscripted(self) -> set[str]:
+        nodes = (node.child_by_field_name("argument") for node in _subscripts(self.code))
+        return {text(node) for node in nodes}
+
     def _only_elements(self, name: str) -> bool:
-        found = [
-            one for one in walk(root_of(self.code)) if text(one) == name and not one.child_count
-        ]
-        kinds = [one.parent.type for one in found if one.parent is not None]
+        found = [one for one in walk(root_of(self.code)) if text(one) == name]
+        kinds = [one.parent.type for one in found if one.parent and not one.child_count]
         return {*kinds} <= {"subscript_expression", "array_declarator", *_MADE}
+
+
+def _refuse(code: str, name: str) -> None:
+    """Raise `NoFitError` for a body of which it is not known what each statement changes."""
+    own, seen, wholes = {*declared(code)}, set[str](), _wholes(code)
+    for node in walk(root_of(code)):
+        if node.is_named and node.type not in _SYNTAX:
+            raise NoFitError(f"a {node.type} is not followed")
+        to = target(node)
+        if to is not None and (to.type not in _TARGETS or root_name(to) is None):
+            raise NoFitError("what it changes has no name")
+        if node.type == "pointer_expression" and text(node).startswith("&"):
+            raise NoFitError("a variable of it has a second name")
+        if node.type in ("declaration", "for_range_loop"):
+            kinds = {one.type for one in walk(node)}
+            if "reference_declarator" in kinds and not text(node).startswith("const "):
+                raise NoFitError("a variable of it has a second name")
+            if node.type == "declaration" and _renames(node, wholes):
+                raise NoFitError("a variable of it has a second name")
+        parent = node.parent.type if node.parent is not None else ""
+        if node.type == "identifier" and text(node) in own and text(node) not in seen:
+            if not (parent.endswith("declarator") or parent in ("declaration", "for_range_loop")):
+                raise NoFitError("a name means two things")
+            seen.add(text(node))
+
+
+def _bases(code: str) -> set[str]:
+    """The names of which the values of pointers are made."""
+    nodes = [node for node in walk(root_of(code)) if node.type == "init_declarator"]
+    of = [node for node in nodes if node.children and node.children[0].type == "pointer_declarator"]
+    return {name for node in of for name in _identifiers(node)[1:]}
 
 
 def _object(declaration: Node) -> list[Variable]:
@@ -229,38 +334,37 @@ def _object(declaration: Node) -> list[Variable]:
     [first, *more] = declaration.children_by_field_name("declarator")
     value = first.child_by_field_name("value")
     name = first.child_by_field_name("declarator")
-    braced = value is not None and value.type == "initializer_list"
+    braced = value is not None and value.type == "initializer_list" and "=" in text(first)
     if more or name is None or name.type != "identifier" or not braced:
         return []
-    kind = text(declaration)[: first.start_byte - declaration.start_byte].strip()
-    return [Variable(kind, text(name), text(value), "")]
+    return [Variable(before(declaration, first).strip(), text(name), text(value), "")]
 
 
-def _wholes(nodes: Iterable[Node]) -> set[str]:
-    """The arrays and objects among the variables that are declared, and what may be one."""
+def _wholes(code: str) -> set[str]:
+    """The arrays and objects among the variables that a code declares, and what may be one."""
     found = set[str]()
-    for node in nodes:
+    for node in walk(root_of(code)):
         kind = node.child_by_field_name("type") if node.type == "declaration" else None
         if kind is not None:
-            number = kind.type in _NUMBERS or text(kind).endswith("_t")
             for one in node.children_by_field_name("declarator"):
                 inner = {it.type for it in (one, one.child_by_field_name("declarator")) if it}
-                if "array_declarator" in inner or not (number or "pointer_declarator" in inner):
+                number = _NUMBER.fullmatch(text(kind)) or "pointer_declarator" in inner
+                if "array_declarator" in inner or not number:
                     found.add(declared_name(one))
     return found
 
 
-def _renames(node: Node, own: set[str], wholes: set[str]) -> bool:
-    """Whether it gives an own variable a second name, by which it changes unseen."""
-    if node.type == "pointer_expression" and text(node).startswith("&"):
-        return uses(text(node), own)
-    if node.type != "init_declarator" or node.parent is None:
-        return False
-    value, declarator = node.child_by_field_name("value"), node.child_by_field_name("declarator")
-    used = {*names_in(value)} & wholes if value is not None else set()
-    if declarator is not None and declarator.type == "identifier":  # of `auto`, it may be a pointer
-        return text(value) in used
-    return bool(used) and not text(node.parent).startswith("const ")
+def _renames(declaration: Node, wholes: set[str]) -> bool:
+    """Whether it gives an array or an object a second name, by which it changes unseen."""
+    for one in declaration.children_by_field_name("declarator"):
+        value, inner = (one.child_by_field_name(part) for part in ("value", "declarator"))
+        used = {*_identifiers(value)} & wholes if value is not None else set()
+        if inner is not None and inner.type == "identifier":  # of `auto`, it may be a pointer
+            if text(value) in used:
+                return "auto" in text(declaration)
+        elif used and not text(declaration).startswith("const "):
+            return True
+    return False
 
 
 def _is_short(loop: Node, least: int = 1) -> bool:
@@ -281,6 +385,10 @@ def _has(node: Node | None, kind: str, *others: str) -> bool:
     return node.type == kind or any(_has(one, kind, *others) for one in node.named_children)
 
 
-def names_in(node: Node) -> list[str]:
+def _subscripts(code: str) -> list[Node]:
+    return [node for node in walk(root_of(code)) if node.type == "subscript_expression"]
+
+
+def _identifiers(node: Node) -> list[str]:
     """The identifiers of a node, each as often as it stands there."""
     return [text(one) for one in walk(node) if one.type == "identifier"]

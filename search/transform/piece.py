@@ -1,5 +1,6 @@
 """What a metavariable holds, with the facts of its place: the words that need the whole code."""
 
+import re
 from collections.abc import Iterable
 
 from tree_sitter import Node
@@ -18,6 +19,7 @@ from regraph_kg.search.transform.words import (
     Variable,
     calls,
     changed,
+    declared,
     moved,
     names,
     pointed,
@@ -80,6 +82,50 @@ class Code:
         return not (
             changing or lasting or words & {"asm", "static", "__shared__", "threadIdx", "volatile"}
         ) and all(self._computes(one, (*callers, name)) for one in calls(body))
+
+    @property
+    def objects(self) -> list[str]:
+        """The structs of numbers alone; no fit where an object may do something unseen."""
+        found = list[str]()
+        for node in walk(self.tree.root):
+            field = node.type == "field_declaration" and _does(node)
+            if field or node.type in ("operator_cast", "destructor_name"):
+                raise NoFitError("objects do something unseen")
+            if node.type == "function_definition" and not self._shows(node):
+                raise NoFitError("objects do something unseen")
+            body = node.child_by_field_name("body") if node.type == "struct_specifier" else None
+            kinds = {one.type for one in body.named_children} if body is not None else {""}
+            odd = re.search(r"\bconst\b|[&=]|\bstatic\b", text(body))
+            if kinds <= {"field_declaration", "comment"} and not odd:
+                found.append(text(node.child_by_field_name("name")))
+        return found
+
+    def _shows(self, function: Node) -> bool:
+        """Whether what a function changes is seen at its calls, of operators and constructors."""
+        declarator = text(function.child_by_field_name("declarator"))
+        operator = re.search(r"\boperator\s*(\S+?)\s*\(", declarator)
+        if operator is None:
+            made = function.child_by_field_name("type") is None
+            empty = text(function.child_by_field_name("body")).strip("{} \n") == ""
+            return not made or (empty and not _does(function))
+        given = declarator.partition("(")[2]
+        plain = all("const" in one or "&" not in one for one in given.split(","))
+        own = text(function.child_by_field_name("body"))
+        free = operator[1] in ("+", "-", "*", "/", "%", "<", ">", "==", "!=", "<=", ">=")
+        return free and plain and not {*changed(own)} - {*declared(own)} and not self.foreign(own)
+
+    def again(self, given: Iterable[str]) -> list[str]:
+        """Those of the names that have a second name somewhere in the code."""
+        found = {
+            name
+            for one in self.events.symbols
+            if one.refers and one.value is not None
+            for name in names(text(one.value))
+        }
+        for node in walk(self.tree.root):
+            if node.type in ("pointer_expression", "lambda_expression"):
+                found.update(names(text(node)))
+        return [name for name in given if name in found]
 
     def type_of(self, name: str) -> str:
         """The type of a variable of this name, if all of that name have one type."""
@@ -275,6 +321,12 @@ class Piece(str):
 
     def _find(self, name: str) -> Declared | None:
         return self._code.events.find(name, self._node) if self._node is not None else None
+
+
+def _does(node: Node) -> bool:
+    """Whether something is changed or called in it."""
+    kinds = {"update_expression", "assignment_expression", "call_expression"}
+    return any(one.type in kinds for one in walk(node))
 
 
 def _is_row(grid: str) -> bool:

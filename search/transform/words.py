@@ -175,7 +175,7 @@ def variables(code: str) -> list[Variable]:
         if node.type != "declaration":
             raise NoFitError("it does more than declare variables")
         first = node.children_by_field_name("declarator")[0]
-        kind = text(node)[: first.start_byte - node.start_byte].strip()
+        kind = before(node, first).strip()
         for one in node.children_by_field_name("declarator"):
             value, inner, length = one.child_by_field_name("value"), one, ""
             if one.type == "init_declarator":
@@ -188,6 +188,11 @@ def variables(code: str) -> list[Variable]:
                 raise NoFitError("it declares more than numbers and pointers")
             found.append(Variable(kind + "*" * text(inner).count("*"), name, text(value), length))
     return found
+
+
+def before(node: Node, inner: Node) -> str:
+    """The text of a node before one within it."""
+    return (node.text or b"")[: inner.start_byte - node.start_byte].decode(errors="replace")
 
 
 def separated(code: str) -> str:
@@ -208,11 +213,11 @@ def changed(code: str) -> list[str]:
 
 
 def _changed(nodes: Iterable[Node]) -> list[str]:
-    targets = filter(None, map(_target, nodes))
+    targets = filter(None, map(target, nodes))
     return [text(root_name(to) or to) for to in targets]
 
 
-def _target(node: Node) -> Node | None:
+def target(node: Node) -> Node | None:
     """What an assignment, or a step by one, changes."""
     if node.type not in _CHANGES:
         return None
@@ -221,7 +226,7 @@ def _target(node: Node) -> Node | None:
 
 def moved(code: str) -> list[str]:
     """The variables that a code changes themselves, not elements of them."""
-    targets = filter(None, map(_target, walk(root_of(code))))
+    targets = filter(None, map(target, walk(root_of(code))))
     return [text(to) for to in targets if to.type == "identifier"]
 
 
@@ -299,7 +304,7 @@ def jammed(code: str, count: int, varies: Iterable[str], name: str, value: str) 
         if node.type == "compound_statement":
             return "\n".join(["{", *map(jam, node.named_children), "}"])
         if node.type == "for_statement" and inner is not None and not head_names(node) & names_:
-            begins = text(node)[: inner.start_byte - node.start_byte]
+            begins = before(node, inner)
             parts = inner.named_children if inner.type == "compound_statement" else [inner]
             return "\n".join([begins + "{", *map(jam, parts), "}"])
         if any(one.type in _LEAVES for one in walk(node)):
