@@ -66,6 +66,21 @@ RIGHT = {
         }
         y[2 * i] = last[0]; y[2 * i + 1] = last[1];
     }""",
+    "what each lane changes within a statement is its own": """for (int i = 0; i < n; ++i) {
+        int c = 0; double w = 1, s = 0;
+        for (int j = 0; j < m; ++j) { s += x[i] * k[c++ % 5]; if (j % 2) { s += w; w *= 0.9; } }
+        y[i] = s + c * w;
+    }""",
+    "each lane iterates until it is done": """for (int i = 0; i < n; ++i) {
+        const int q = i + 1;
+        const double* next = x + q;
+        int turns = 0;
+        double r = x[i] + 2;
+        while (true) { if (r * r < 2.1 || turns > 20) break; r -= 0.1 * r; ++turns; }
+        double s = 0;
+        for (int j = 0; j < m; ++j) s = s * 0.5 + r * next[0] + turns;
+        y[i] = s;
+    }""",
     "each lane has a vector of its own": """for (int i = 0; i < n; ++i) {
         std::vector<double> part(m, 1.0);
         std::vector<double> all(m);
@@ -105,6 +120,20 @@ ALONE = {
     "one takes what the one before wrote": f"{EACH} {{ {SUM} y[i] = s + y[i + 1]; }}",
     "lanes that lie rows apart": """for (int i = 0; i < n; ++i) {
         double s = 0; for (int j = 0; j < m; ++j) s += x[i * m + j]; y[i] = s; }""",
+    "a number with a second name": """for (int i = 0; i < n; ++i) {
+        double a = 0; for (int j = 0; j < m; ++j) { double& r = a; r += x[i] * j; } y[i] = a; }""",
+    "text of each lane": """for (int i = 0; i < n; ++i) {
+        std::string t = "ab"; double s = 0; for (int j = 0; j < m; ++j) { t += 'c'; s += t[j] * x[i]; }
+        y[i] = s; }""",
+    "the best so far under another name": f"""double most = 0; const double& limit = most;
+    {EACH} {{ double s = 0; for (int j = 0; j < m; ++j) s += x[i] * limit; if (s > most) most = s; }}
+    y[0] = most;""",
+    "an element that the next iteration reads": f"""double most = 0;
+    {EACH} {{ double* r = y + i; double s = 0; for (int j = 0; j < m; ++j) s += r[0] * j;
+        r[1] = s; if (s > most) most = s; }}""",
+    "memory of each lane": f"{EACH} {{ double* t = new double[4]; {SUM} t[0] = s; y[i] = t[0]; }}",
+    "a start that is counted": f"int c = 0; for (int i = c++; i < n; ++i) {{ {SUM} y[i] = s; }}",
+    "a constructor that counts": f"{EACH} {{ Counts c; {SUM} y[i] = s + c.id; }}",
     "a name that means two things": f"double s = 1; {EACH} {{ {SUM} y[i] = s; }}",
 }
 
@@ -140,4 +169,6 @@ def test_lanes_give_the_same_results(tmp_path: Path) -> None:
 @pytest.mark.parametrize("what", ALONE)
 def test_no_lanes_for(what: str) -> None:
     counted = "static int calls;\nstatic int counted() { return ++calls; }\n"
+    if "Counts" in ALONE[what]:
+        counted += "struct Counts { int id; Counts() : id(calls++) {} };\n"
     assert made(f"{counted}{HEAD}    {ALONE[what]}\n}}\n") == []
