@@ -123,10 +123,12 @@ ALONE = {
     "a number with a second name": """for (int i = 0; i < n; ++i) {
         double a = 0; for (int j = 0; j < m; ++j) { double& r = a; r += x[i] * j; } y[i] = a; }""",
     "text of each lane": """for (int i = 0; i < n; ++i) {
-        std::string t = "ab"; double s = 0; for (int j = 0; j < m; ++j) { t += 'c'; s += t[j] * x[i]; }
+        std::string t = "ab"; double s = 0;
+        for (int j = 0; j < m; ++j) { t += 'c'; s += t[j] * x[i]; }
         y[i] = s; }""",
     "the best so far under another name": f"""double most = 0; const double& limit = most;
-    {EACH} {{ double s = 0; for (int j = 0; j < m; ++j) s += x[i] * limit; if (s > most) most = s; }}
+    {EACH} {{ double s = 0; for (int j = 0; j < m; ++j) s += x[i] * limit;
+        if (s > most) most = s; }}
     y[0] = most;""",
     "an element that the next iteration reads": f"""double most = 0;
     {EACH} {{ double* r = y + i; double s = 0; for (int j = 0; j < m; ++j) s += r[0] * j;
