@@ -55,7 +55,7 @@ def lines(paths: Sequence[Path]) -> Iterator[dict[str, Any]]:
 
 
 def steps(vocabulary: Vocabulary) -> Iterator[CorpusStep]:
-    cascade = open_cascade(Settings(), vocabulary, "lexical")
+    cascade = open_cascade(Settings(), vocabulary)
     for line in lines(sorted((CORPUS / "trajectories").glob("*.jsonl"))):
         before = line["serial"]
         for number, step in enumerate(line["steps"], 1):

@@ -55,7 +55,7 @@ def grow(server: Server, walks: Walks, examples: int) -> dict[str, int]:
     seconds = client = cpu = 0.0
     with closing(open_store(server.settings)) as store:
         names = pipeline.open_vocabulary(store, vocabulary())
-        cascade = open_cascade(server.settings, names, "lexical")
+        cascade = open_cascade(server.settings, names)
         for _ in range(examples // (LINES * STEPS)):
             lines = io.BytesIO(walks.lines(LINES))
             start, used, served = time.perf_counter(), time.process_time(), server.cpu_seconds()

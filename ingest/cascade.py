@@ -1,4 +1,4 @@
-"""The story of relabelling: given id, exact name, alias, what a rule recognizes, else new.
+"""The story of relabelling: given id, exact name, alias, what a model says, else new.
 
 A label's technique depends on the label, the vocabulary file, and the graph at the beginning of the
 ingest; never on the file's other trajectories, their order or their batch. So a file ingested
@@ -11,9 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from regraph_kg.ingest.relabel.aliases import Label, LabelVerdict, NameUse
-from regraph_kg.ingest.relabel.embedding import Shortlists
-from regraph_kg.ingest.relabel.lexical import LexicalRule
-from regraph_kg.ingest.relabel.model import Sorter, UnknownName
+from regraph_kg.ingest.relabel.model import Sorter
 from regraph_kg.models.graph import Relabelled
 from regraph_kg.models.run import Deed
 from regraph_kg.models.target import Target
@@ -35,22 +33,13 @@ class Labels:
 
 
 class Cascade:
-    """Resolves labels: first by name, then by the lexical rule; what neither recognizes is new.
+    """Resolves labels by name; one that nobody has is new.
 
-    A model puts these together with each other, where all of them are known (`settle`).
+    A model sorts the new ones, where all of them are known (`settle`).
     """
 
-    def __init__(
-        self,
-        vocabulary: Vocabulary,
-        lexical: LexicalRule | None = None,
-        shortlists: Shortlists | None = None,
-        sorter: Sorter | None = None,
-    ) -> None:
-        """`shortlists` gives `sorter` its candidates."""
+    def __init__(self, vocabulary: Vocabulary, sorter: Sorter | None = None) -> None:
         self.vocabulary = vocabulary
-        self._lexical = lexical
-        self._shortlists = shortlists or Shortlists(())
         self._sorter = sorter
         self._verdicts: dict[Label, LabelVerdict] = {}
 
@@ -58,9 +47,8 @@ class Cascade:
         """The verdict on `label`, decided at its first appearance."""
         key = (target, label)
         if key not in self._verdicts:
-            relabelled = self._named(label, target) or self._by_rule(label, target)
             new = Relabelled(label, technique_id(target, label), "new")
-            self._verdicts[key] = LabelVerdict(relabelled or new)
+            self._verdicts[key] = LabelVerdict(self._named(label, target) or new)
         return self._verdicts[key]
 
     def settle(self, uses: Mapping[Label, NameUse]) -> Iterator[LabelVerdict]:
@@ -82,13 +70,12 @@ class Cascade:
             tuple(verdict.coined for verdict in (*steps, *failed) if verdict.coined is not None),
         )
 
-    def _unknown(self, uses: Mapping[Label, NameUse]) -> dict[Target, list[UnknownName]]:
-        """Names that neither the vocabulary nor a rule recognizes."""
-        unknown: defaultdict[Target, list[UnknownName]] = defaultdict(list)
+    def _unknown(self, uses: Mapping[Label, NameUse]) -> dict[Target, dict[str, NameUse]]:
+        """Names that the vocabulary does not have."""
+        unknown: defaultdict[Target, dict[str, NameUse]] = defaultdict(dict)
         for target, label in sorted(uses):
             if self.resolve(label, target).relabelled.stage == "new":
-                near = self._shortlists.nearest(label, target)
-                unknown[target].append(UnknownName(label, target, uses[target, label], near))
+                unknown[target][label] = uses[target, label]
         return unknown
 
     def _of(self, step: Step | FailedStep, target: Target) -> LabelVerdict:
@@ -102,10 +89,6 @@ class Cascade:
         if match is None or match.technique == start_id(target):
             return None  # no step leads to the initial state
         return Relabelled(label, match.technique, match.stage)
-
-    def _by_rule(self, label: str, target: Target) -> Relabelled | None:
-        technique = self._lexical(label, target) if self._lexical else None
-        return Relabelled(label, technique, "lexical") if technique else None
 
 
 def by_code(

@@ -1,6 +1,6 @@
 """Counts how relabelling does on the labelled sets of corpus/relabel, stage by stage, as JSON.
 
-    python -m corpus.tools.relabel_check [--relabel exact|lexical|model] [--split dev|test|all]
+    python -m corpus.tools.relabel_check [--relabel exact|model] [--split dev|test|all]
     python -m corpus.tools.relabel_check --clusters empty|shipped        pairs of names put together
 
 A wrong merge takes a name for another technique, or a new one for a known one: it destroys
@@ -116,15 +116,17 @@ class RecordedVerdicts:
         }
 
     def complete(self, prompt: Prompt) -> Reply:
-        """The recorded answer about each name; an unknown name is new."""
+        """The recorded answer about each name; new where it has none, or none that is offered."""
         assert isinstance(prompt.key, DecisionKey)
         target, _, listed = prompt.key.subject.partition(" ")
         labels = json.loads(listed)
-        groups = []
+        groups, offered = [], json.dumps(prompt.answer_schema)
         # a question has many names; each was answered alone
         for number, label in enumerate(labels, 1):
             answer = json.loads(self._said.get((target, label), f'{{"choice": "{NEW}"}}'))
-            groups.append({"members": [number], "technique": answer.pop("choice")} | answer)
+            choice = answer.pop("choice")
+            known = choice if f'"{choice}"' in offered else NEW
+            groups.append({"members": [number], "technique": known} | answer)
         return Reply(text=json.dumps({"groups": groups}), finish="stop", model=self.name)
 
     def finish(self, then: str = "") -> None:
@@ -239,7 +241,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Count what the arguments ask for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--labels", type=Path, default=FOLDER, help="folder of a labelled set")
-    parser.add_argument("--relabel", choices=get_args(RelabelLevel), default="lexical")
+    parser.add_argument("--relabel", choices=get_args(RelabelLevel), default="exact")
     parser.add_argument("--split", choices=get_args(Split), help="default: both")
     parser.add_argument("--model", help="whom --relabel model asks; default: the setting")
     parser.add_argument("--clusters", choices=("empty", "shipped"))

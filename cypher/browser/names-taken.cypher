@@ -1,5 +1,5 @@
-// 10 Names taken by a rule
-// Labels that a rule or a model took for a technique, the most frequent first: is that what they mean?
+// 10 Names taken by a model
+// Labels that a model took for a technique, or in older graphs a rule ("lexical"), the most frequent first: is that what they mean?
 // A name that is right becomes an alias in techniques.json; see regraph docs curation.
 // Parameters: none
 // Columns: label, taken for, by (stage), steps, models, example (its id)

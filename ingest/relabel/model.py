@@ -23,8 +23,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints, ValidationError
 
 from regraph_kg.ingest.relabel.aliases import LONGEST_NOTE, LabelVerdict, NameUse, new_technique
-from regraph_kg.ingest.relabel.embedding import TechniqueCandidate, alike_parts
-from regraph_kg.ingest.relabel.lexical import addresses, stems
+from regraph_kg.ingest.relabel.embedding import Shortlists, TechniqueCandidate, alike_parts
 from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.graph import Relabelled, RelabelStage
@@ -39,6 +38,12 @@ MOST_ALIASES = 6  # of a candidate, in the prompt
 MOST_NAMES = 40  # names in a prompt
 MOST_KNOWN = 72  # techniques that a prompt shows
 _FOLDER = Path(__file__).parents[1] / "prompts"
+_ORDERS = re.compile(
+    r"\b(ignor\w*|disregard|forget|answer\w*|antwort\w*|reply|respond|candidates?|vocabulary|json"
+    r"|confidence|prompt|regeln|you are|(all|above|previous|prior|the) (rule|instruction)s?)\b"
+    r"|\b(system|assistant|user)\s*:|\bpick (the )?(candidate|first|second|id)\b|忽略|指令"
+)
+_ID = re.compile(rf"\b({NAMES})/[a-z0-9]")
 _Line = StringConstraints(strip_whitespace=True, pattern=r"^[^\x00-\x1f\x7f]*$")
 
 
@@ -84,6 +89,7 @@ class Sorter:
     def __init__(self, model: LanguageModel, vocabulary: Vocabulary) -> None:
         self._model = model
         self._vocabulary = vocabulary
+        self._shortlists = Shortlists(vocabulary.candidates)
 
     def batches(self, names: Iterable[UnknownName]) -> list[list[UnknownName]]:
         """The names of each prompt; those that steer stand apart, where they harm no others."""
@@ -99,8 +105,10 @@ class Sorter:
         # One name and nothing that it could mean: there is nothing to ask.
         return [part for part in parts if len(part) > 1 or _known(part)]
 
-    def __call__(self, target: Target, names: Sequence[UnknownName]) -> Iterator[LabelVerdict]:
+    def __call__(self, target: Target, uses: Mapping[str, NameUse]) -> Iterator[LabelVerdict]:
         """A verdict on each name, in no order."""
+        near = self._shortlists.nearest
+        names = [UnknownName(one, target, use, near(one, target)) for one, use in uses.items()]
         groups = []
         for batch in self.batches(names):
             known = _known(batch)
@@ -150,6 +158,12 @@ class Sorter:
         if homes.setdefault(key, group) is not group:
             return new_technique(target, lead, group.answer.definition)
         return new_technique(target, name[0].upper() + name[1:], group.answer.definition)
+
+
+def addresses(label: str) -> bool:
+    """Whether `label` speaks to its reader, or holds ids: it is data, and may want to steer."""
+    plain = label.casefold()
+    return _ORDERS.search(plain) is not None or _ID.search(plain) is not None
 
 
 def question(target: Target, names: Sequence[UnknownName], known: Sequence[Technique]) -> Prompt:
@@ -243,9 +257,9 @@ def _known(batch: Iterable[UnknownName]) -> tuple[Technique, ...]:
 
 def _plainly_named(technique: Technique, label: str) -> bool:
     """Whether the words of `label`, ids aside, hold a name of `technique`, side by side."""
-    words = stems(spelling(re.sub(rf"\b({NAMES})/\S*", " ", label.casefold())))
-    names = (stems(spelling(name)) for name in (technique.name, *technique.aliases))
-    return any(name and f" {' '.join(name)} " in f" {' '.join(words)} " for name in names)
+    words = spelling(re.sub(rf"\b({NAMES})/\S*", " ", label.casefold()))
+    names = map(spelling, (technique.name, *technique.aliases))
+    return any(name and f" {name} " in f" {words} " for name in names)
 
 
 def _fill(template: str, **values: str) -> str:

@@ -34,7 +34,7 @@ def ingest(  # noqa: PLR0913 (a command's options)
     ] = None,
     relabel: Annotated[
         RelabelLevel, option("How hard to look for the technique that a name means.")
-    ] = "lexical",
+    ] = "exact",
     model: Annotated[str | None, model_option("Whom --relabel model asks.")] = None,
     dry_run: Annotated[bool, option("Only print what each name would be taken for.")] = False,
     as_json: Json = False,
@@ -46,10 +46,10 @@ def ingest(  # noqa: PLR0913 (a command's options)
     several may run at once. Measurements in FILEs are believed, whoever made them: ingest what you
     trust (regraph docs SECURITY). All of it: regraph docs ingest.
 
-    The names of techniques are looked up: "exact" knows them by id, name and alias; "lexical" also
-    in other words; "model" asks a language model about the rest, once for each name. What none
-    recognizes becomes a new technique, to be reviewed. With answers by file, nothing is added
-    before all of them are there.
+    The names of techniques are looked up: "exact" knows them by id, name and alias; "model" asks
+    a language model about the rest, once for each name. A name that nobody knows counts for what
+    its step's code shows, or becomes a new technique, to be reviewed. With answers by file, nothing
+    is added before all of them are there.
 
     Exit code 0: something was added or known already; 1: every line was rejected; 4: Ctrl-C or a
     lost store, go on with the same command; 5: a model's answers are to come by file.

@@ -24,10 +24,10 @@ TRANSFORMS = "transforms"  # learner of steps that transforms made: they tell of
 
 LEARNED_TRIES = 8  # tries learned from one model that count on an edge, whatever its other tries
 
-RelabelLevel = Literal["exact", "lexical", "model"]  # how far relabelling goes beyond known names
+RelabelLevel = Literal["exact", "model"]  # how far relabelling goes beyond known names
 
-RelabelStage = Literal[RelabelLevel, "given", "alias", "new", "code"]
-"""The deciding stage; see ingest/relabel."""
+RelabelStage = Literal[RelabelLevel, "given", "alias", "new", "code", "lexical"]
+"""The deciding stage; see ingest/relabel. "lexical" stands in older graphs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from regraph_kg import atomic
 from regraph_kg.cpp.tokens import normalized
 from regraph_kg.errors import BadInput, Environment, file_errors
 from regraph_kg.ingest import foreign, pipeline
-from regraph_kg.ingest.cascade import Cascade, CodeReader
+from regraph_kg.ingest.cascade import Cascade
 from regraph_kg.ingest.read import Accepted, Brought, Line, Rejected, read, read_file, split
 from regraph_kg.ingest.relabel.aliases import Label, NameUse, uses_of
 from regraph_kg.models.graph import Relabelled, RelabelLevel
@@ -46,7 +46,7 @@ class IngestSource:
 
     files: Sequence[Path]
     vocabulary: Path | None = None  # a list of techniques; None: the corpus's
-    level: RelabelLevel = "lexical"
+    level: RelabelLevel = "exact"
 
 
 @dataclass(slots=True)
@@ -130,9 +130,9 @@ def ingest_files(settings: Settings, source: IngestSource, ingested: Ingested) -
         _add_shipped(settings, store)
         done, total = 0, sum(file.stat().st_size for file in files)
         # those of the files are drafts, and make no fact
-        reader, maker = code_reader(source.level), fact_reader(store.transforms())
+        maker = fact_reader(store.transforms())
         for file in files:
-            portions = _portions(settings, file, cascade, reader, maker)
+            portions = _portions(settings, file, cascade, maker)
             work = WorkDone("ingest", done, total)
             yield from _merge(file, portions, store, work, ingested)
             done += file.stat().st_size
@@ -157,9 +157,8 @@ def read_names(settings: Settings, source: IngestSource) -> Story[list[NameVerdi
     files = yield from _readable(source)
     with closing(open_store(settings)) as store:
         cascade = yield from _cascade(settings, source, files, store)
-        reader = code_reader(source.level)
         for file in files:
-            for _, portion in _portions(settings, file, cascade, reader):
+            for _, portion in _portions(settings, file, cascade):
                 for plan in portion.plans:
                     made.update(one.id for one in plan.new)
                     labels = (*plan.labels, *plan.failed_labels)
@@ -213,11 +212,6 @@ def _form(code: str) -> str:
     return _LONE.sub(r"\1 \2", normalized(code))
 
 
-def code_reader(level: RelabelLevel) -> CodeReader | None:
-    """The reader that compares names with code; None at the level "exact"."""
-    return None if level == "exact" else deed
-
-
 def _readable(source: IngestSource) -> Story[list[Path]]:
     """The files to ingest, without lists of earlier rejections; each can be read."""
     files = []
@@ -260,7 +254,6 @@ def _portions(
     settings: Settings,
     file: Path,
     cascade: Cascade,
-    reader: CodeReader | None,
     maker: pipeline.FactReader | None = None,
 ) -> Iterator[tuple[int, pipeline.Portion]]:
     """The file's portions, each with the byte after it."""
@@ -268,7 +261,7 @@ def _portions(
         given = file.parent != corpus_folder(settings) / "trajectories"
         maker = maker if given else None  # what ships was looked at: it takes a minute
         lines = _checked(read_file(stream))
-        for portion in pipeline.portions(lines, cascade, read=reader, made_by=maker, given=given):
+        for portion in pipeline.portions(lines, cascade, read=deed, made_by=maker, given=given):
             yield stream.tell(), portion
 
 

@@ -7,8 +7,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from regraph_kg.errors import BadInput, file_errors, first_mistake
 from regraph_kg.ingest.cascade import Cascade
-from regraph_kg.ingest.relabel.embedding import Shortlists
-from regraph_kg.ingest.relabel.lexical import LexicalRule
 from regraph_kg.ingest.relabel.model import Sorter
 from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.graph import RelabelLevel
@@ -70,17 +68,11 @@ def read_transforms(settings: Settings) -> tuple[StoredTransform, ...]:
 def open_cascade(
     settings: Settings,
     vocabulary: Vocabulary,
-    level: RelabelLevel,
+    level: RelabelLevel = "exact",
     model: LanguageModel | None = None,
 ) -> Cascade:
     """Relabelling up to `level`; "model" asks `model`, by default that of the settings."""
     if level == "exact":
         return Cascade(vocabulary)
-    # Only names by people count: the meaning of a name must not depend on other ingests now.
-    named = [candidate for candidate in vocabulary.candidates if not candidate.review]
-    lexical = LexicalRule(named)
-    if level == "lexical":
-        return Cascade(vocabulary, lexical)
-    shortlists = Shortlists(vocabulary.candidates)
     model = model or any_model(settings, ModelSpec.parse(settings.model))
-    return Cascade(vocabulary, lexical, shortlists, Sorter(model, vocabulary))
+    return Cascade(vocabulary, Sorter(model, vocabulary))

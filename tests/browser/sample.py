@@ -8,13 +8,17 @@ import io
 import json
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 from regraph_kg.ingest import pipeline
+from regraph_kg.ingest.cascade import Cascade
 from regraph_kg.ingest.read import read, split
+from regraph_kg.ingest.relabel.aliases import LabelVerdict
+from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.names import open_cascade, read_vocabulary
+from regraph_kg.wiring.names import read_vocabulary
 from regraph_kg.wiring.stores import open_store
 from tests.corpus.corpus import CORPUS, PROBLEMS
 
@@ -25,11 +29,22 @@ UNHEARD_OF = {"use tree reduction": "pairwise tally in rounds"}
 """A name that nobody knows: it becomes a technique to be reviewed."""
 
 
+class ToldCascade(Cascade):
+    """Knows that "use x" is x, as a model would tell."""
+
+    def resolve(self, label: str, target: Target) -> LabelVerdict:
+        bare = label.removeprefix("use ").removeprefix("apply ")
+        found = super().resolve(bare, target)
+        if bare == label or found.relabelled.stage == "new":
+            return super().resolve(label, target)
+        return LabelVerdict(replace(found.relabelled, label=label, stage="model"))
+
+
 def grow(settings: Settings) -> None:
     """Make the sample of an empty store."""
     with closing(open_store(settings)) as store:
         names = pipeline.open_vocabulary(store, read_vocabulary(settings))
-        cascade = open_cascade(settings, names, "lexical")
+        cascade = ToldCascade(names)
         for batch in (
             one.merged(store)
             for one in pipeline.portions(read(split(io.BytesIO(b"\n".join(lines())))), cascade)

@@ -234,7 +234,7 @@ def test_provenance_leads_from_code_to_model_and_verdict(run: Reader) -> None:
     found = {row["fact"]: row["value"] for row in rows}
     assert found["written by"] == "model-a"
     assert str(found["in its words"]).startswith("use ")
-    assert found["taken for"] == f"{TECHNIQUE} (lexical)"
+    assert found["taken for"] == f"{TECHNIQUE} (model)"
     assert found["step"] == "serial code -> Thread per element"
     assert found["verdict"] == f"passed on {made.DEVICE}"
     assert found["code after"] == best["after"]
@@ -251,9 +251,9 @@ def test_the_vocabulary_says_what_to_look_at(run: Reader) -> None:
     assert rows["cuda/start"]["look at"] == ""
 
 
-def test_names_that_a_rule_took_are_counted_by_technique(run: Reader) -> None:
+def test_names_that_a_model_took_are_counted_by_technique(run: Reader) -> None:
     rows = run("names-taken")
-    assert {row["by"] for row in rows} == {"lexical"}
+    assert {row["by"] for row in rows} == {"model"}
     counts = [row["steps"] for row in rows]
     assert counts == sorted(counts, reverse=True)  # type: ignore[type-var]
     assert any(str(row["label"]).startswith("use ") for row in rows)

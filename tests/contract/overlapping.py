@@ -13,7 +13,7 @@ from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import Trajectory
-from tests.ingest.trajectories import lexical
+from tests.ingest.trajectories import by_name
 from tests.recount import transitions
 
 NAMES = ("Alpha", "Beta", "Gamma", "Delta", "Epsilon")
@@ -90,7 +90,7 @@ def _measured(run: str, rng: random.Random) -> Line:
 
 def ingest_in_turn(store: GraphStore, files: Iterable[Path]) -> None:
     """Ingest file after file."""
-    cascade = lexical(pipeline.open_vocabulary(store, VOCABULARY))
+    cascade = by_name(pipeline.open_vocabulary(store, VOCABULARY))
     for path in files:
         with path.open("rb") as file:
             for batch in (

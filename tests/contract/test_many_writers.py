@@ -21,7 +21,7 @@ from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_store
 from tests.contract.overlapping import VOCABULARY, holdings, ingest_in_turn, write_files
 from tests.contract.plans import A100, H200, measured, plan
-from tests.ingest.trajectories import lexical
+from tests.ingest.trajectories import by_name
 from tests.recount import transitions, wrong_counts
 from tests.stores import address, wipe
 
@@ -32,7 +32,7 @@ RETRY_SECONDS = 60.0
 def ingest_file(settings: Settings, path: Path) -> int:
     """Ingest a file in small batches, in a process of its own; the number of batches."""
     with closing(open_store(settings, retry_seconds=RETRY_SECONDS)) as store:
-        cascade = lexical(pipeline.open_vocabulary(store, VOCABULARY))
+        cascade = by_name(pipeline.open_vocabulary(store, VOCABULARY))
         with path.open("rb") as file:
             batches = (
                 one.merged(store)

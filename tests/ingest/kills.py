@@ -26,7 +26,7 @@ from regraph_kg.ingest.read import read, split
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.stores import open_store, start_embedded
 from tests.contract.overlapping import VOCABULARY, holdings, ingest_in_turn, write_files
-from tests.ingest.trajectories import lexical
+from tests.ingest.trajectories import by_name
 from tests.neo4j_server import prepared, running
 from tests.recount import wrong_counts
 from tests.stores import find_embedded, stop_embedded, wipe
@@ -106,7 +106,7 @@ def write(settings: Settings, number: int, path: Path, reports: int) -> None:
     """Ingest a file in small batches; a byte in `reports` for each that is done."""
     try:
         store = open_store(settings, retry_seconds=RETRY_SECONDS)
-        cascade = lexical(pipeline.open_vocabulary(store, VOCABULARY))
+        cascade = by_name(pipeline.open_vocabulary(store, VOCABULARY))
         with path.open("rb") as file:
             for _ in (
                 one.merged(store)

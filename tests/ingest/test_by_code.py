@@ -11,7 +11,7 @@ from regraph_kg.models.technique import Technique, Vocabulary
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.search.fit.applied import deed
 from tests.ingest.test_commands import Desk, desk
-from tests.ingest.trajectories import lexical, measured, row
+from tests.ingest.trajectories import by_name, measured, row
 
 __all__ = ["desk"]
 
@@ -45,7 +45,7 @@ def steps(*taken: tuple[str, str], **fields: Any) -> Trajectory:
 
 
 def read(trajectory: Trajectory) -> Labels:
-    labels = lexical(KNOWN).relabel(trajectory)
+    labels = by_name(KNOWN).relabel(trajectory)
     return by_code(labels, trajectory, KNOWN.known, deed, given=True)
 
 
@@ -100,10 +100,7 @@ def test_the_code_of_one_step_teaches_no_alias() -> None:
     assert made.new == ()
 
 
-@pytest.mark.parametrize(("level", "counted"), [("lexical", 3), ("exact", 0)])
-def test_an_ingest_goes_by_code_and_by_names_alone_if_told_to(
-    desk: Desk, level: str, counted: int
-) -> None:
+def test_an_ingest_goes_by_code(desk: Desk) -> None:
     rows = [
         {"schema": 1, "target": "openmp", "problem": "p", "serial": f"// {number}\n{SERIAL}"}
         | {"steps": [{"label": label, "code": f"// {number}\n{PARALLEL}"}]}
@@ -112,9 +109,9 @@ def test_an_ingest_goes_by_code_and_by_names_alone_if_told_to(
     text = "[" + ",".join(one.model_dump_json() for one in KNOWN.curated) + "]"
     (desk.folder / "corpus" / "techniques.json").write_text(text)
     file = desk.write("file.jsonl", *rows)
-    desk.run("ingest", file, "--relabel", level)
+    desk.run("ingest", file)
     words = ("examples", "openmp/start", "openmp/parallel-for", "-k", "9", "--json")
-    assert len(json.loads(desk.run(*words).out or "[]")) == counted
+    assert len(json.loads(desk.run(*words).out or "[]")) == 3
 
 
 BEYOND = {

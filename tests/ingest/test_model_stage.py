@@ -10,7 +10,6 @@ import pytest
 
 from regraph_kg.ingest.cascade import Cascade
 from regraph_kg.ingest.relabel.aliases import LabelVerdict, NameUse
-from regraph_kg.ingest.relabel.embedding import Shortlists
 from regraph_kg.ingest.relabel.model import Sorter
 from regraph_kg.models.prompt import DecisionKey, Prompt, Reply
 from regraph_kg.models.technique import Technique, Vocabulary
@@ -57,8 +56,7 @@ def groups(*members: Sequence[int], technique: str = "new", name: str = "") -> s
 def settled(
     model: Speaks, names: Sequence[str], vocabulary: Vocabulary = EMPTY
 ) -> Mapping[str, LabelVerdict]:
-    shortlists = Shortlists(vocabulary.candidates)
-    cascade = Cascade(vocabulary, None, shortlists, Sorter(model, vocabulary))
+    cascade = Cascade(vocabulary, Sorter(model, vocabulary))
     uses = {("cuda", name): NameUse(1, f"why {name}", "what") for name in names}
     return {one.relabelled.label: one for one in cascade.settle(uses)}  # type: ignore[arg-type]
 

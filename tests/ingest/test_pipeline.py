@@ -10,10 +10,11 @@ from regraph_kg.backends.store import GraphStore
 from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.read import read, split
 from regraph_kg.ingest.relabel.aliases import new_technique
+from regraph_kg.models.graph import Relabelled, RelabelStage
 from regraph_kg.models.technique import Match
 from regraph_kg.settings import Settings
 from tests.contract.overlapping import holdings
-from tests.ingest.trajectories import VOCABULARY, lexical, many, row
+from tests.ingest.trajectories import VOCABULARY, by_name, many, row, trajectory
 from tests.stores import wipe
 
 Rows = list[dict[str, Any]]
@@ -21,7 +22,7 @@ Rows = list[dict[str, Any]]
 
 def grow(store: GraphStore, rows: Rows, batch_lines: int = 100) -> list[pipeline.Batch]:
     data = "\n".join(json.dumps(row) for row in rows).encode()
-    cascade = lexical(pipeline.open_vocabulary(store, VOCABULARY))
+    cascade = by_name(pipeline.open_vocabulary(store, VOCABULARY))
     lines = read(split(io.BytesIO(data)))
     return list(
         one.merged(store) for one in pipeline.portions(lines, cascade, batch_lines=batch_lines)
@@ -54,16 +55,19 @@ def test_names_land_on_techniques_whatever_order_and_batches(
     }
 
 
-def test_a_verdict_of_the_labeller_becomes_an_alias_that_holds_without_the_vocabulary(
-    store: GraphStore,
+@pytest.mark.parametrize("stage", ["model", "lexical"])
+def test_a_verdict_becomes_an_alias_that_holds_without_the_vocabulary(
+    store: GraphStore, stage: RelabelStage
 ) -> None:
-    grow(store, [row(0, "tiling with shared memory")])
+    known = pipeline.open_vocabulary(store, VOCABULARY).known
+    label = Relabelled("tiling with shared memory", "cuda/shared-memory-tiling", stage)
+    store.merge([pipeline.plan(trajectory(0, label.label), [label], (), known, "2026-11-30")])
     (technique,) = (t for t in store.techniques() if t.id == "cuda/shared-memory-tiling")
     assert "tiling with shared memory" in technique.aliases
     (example,) = store.examples("cuda/start", technique.id)
     assert (example.original_label, example.relabel_stage) == (
         "tiling with shared memory",
-        "lexical",
+        stage,
     )
     remembered = pipeline.open_vocabulary(store, ()).find("tiling with shared memory", "cuda")
     assert remembered == Match("cuda/shared-memory-tiling", "alias")
@@ -107,7 +111,7 @@ def test_a_failure_whose_name_no_technique_has_is_counted_until_the_name_is_know
 def test_what_a_curator_merged_away_stays_away(store: GraphStore) -> None:
     heir = VOCABULARY[1].model_copy(update={"replaces": ("cuda/shared-memory-tiling",)})
     store.add_techniques([heir])
-    given = row(1, "Tiled kernel", "tiling with shared memory", "whatever")
+    given = row(1, "Tiled kernel", "smem tiling", "whatever")
     given["steps"][2]["technique"] = "cuda/shared-memory-tiling"
     for _ in range(2):
         grow(store, [given])

@@ -52,7 +52,7 @@ def test_two_spellings_of_a_new_technique_make_one_with_both_aliases() -> None:
 
 
 def test_a_verdict_is_remembered_as_an_alias_and_nothing_else_is_sent_again() -> None:
-    made = planned(Relabelled("tiled shared memory", TILING, "lexical"))
+    made = planned(Relabelled("tiled shared memory", TILING, "model"))
     assert [(one.id, one.aliases) for one in made.new] == [(TILING, ("tiled shared memory",))]
 
 
@@ -93,7 +93,7 @@ def test_a_name_that_grows_when_it_is_spelled_out_is_cut() -> None:
 
 def test_a_failure_makes_no_technique_and_is_left_out_until_its_name_is_known() -> None:
     claimed = [{"after_step": 0, "label": one, "outcome": "crashed"} for one in ("Bad", "Tiled")]
-    labels = (Relabelled("Bad", "cuda/bad", "new"), Relabelled("Tiled", TILING, "lexical"))
+    labels = (Relabelled("Bad", "cuda/bad", "new"), Relabelled("Tiled", TILING, "model"))
     found = trajectory(0, "smem tiling", failures=claimed)
     made = plan(found, (Relabelled("smem tiling", TILING, "alias"),), labels, KNOWN, NOW)
     assert made.failed_labels == labels[1:]

@@ -34,9 +34,9 @@ def row(number: int = 0, *labels: str, **fields: Any) -> dict[str, Any]:
     return usual | {"steps": steps} | fields
 
 
-def lexical(vocabulary: Vocabulary) -> Cascade:
+def by_name(vocabulary: Vocabulary) -> Cascade:
     """What resolves labels without a model, as `regraph ingest` does by default."""
-    return open_cascade(Settings(), vocabulary, "lexical")
+    return open_cascade(Settings(), vocabulary)
 
 
 def measured(seconds: float, **fields: Any) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def many(count: int) -> list[dict[str, Any]]:
     """Rows that share techniques under many names, with measurements, failures and new names."""
     names = (
         "Tiled kernel",
-        "tiling with shared memory",
+        "smem tiling",
         "Odd trick",
         "odd tricks",
         "Memory coalescing",
