@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from regraph_kg.cli.doctor import examination
+from regraph_kg.cli.doctor import _services
 from regraph_kg.errors import AnswersPending, BadInput, ToolError
-from regraph_kg.evaluation.doctor import Scope, rows
+from regraph_kg.evaluation.doctor import rows
 from regraph_kg.llm.by_file import BatchModel, BatchStatus, batch_status
 from regraph_kg.models.model_spec import ModelSpec
 from regraph_kg.models.prompt import DecisionKey, Prompt, PromptKey, Reply
@@ -283,8 +283,7 @@ def test_doctor_tells_how_far_answers_by_file_have_come(tmp_path: Path) -> None:
 
     def state() -> str:
         settings = read_settings(model=f"batch:{folder}")
-        with examination(settings, Scope(tmp_path, "openmp", quick=True)) as checks:
-            (row,) = rows(check for check in checks if check[1].startswith("model "))
+        (row,) = rows(check for check in _services(settings) if check.part == "models")
         return row.state
 
     assert state() == "green"  # nothing was asked yet
