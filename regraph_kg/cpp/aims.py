@@ -29,8 +29,9 @@ class Aims:
         events = names.events
         turns = [(turn.span(), turn.groups()[1:]) for turn in _TURN.finditer(events.text)]
         for use in events.names:
-            change, at = use.node.parent, use.node.start_byte
             declared = events.find(text(use.node), use.node) if use.mode != "read" else None
+            # looked for last: a parent costs as much as the tree is deep
+            change, at = use.node.parent if declared is not None else None, use.node.start_byte
             if declared is None or change is None:
                 continue
             turned = [pair for (a, b), pair in turns if a <= at < b and use.node.text in pair]

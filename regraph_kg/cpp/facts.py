@@ -258,7 +258,7 @@ def _often(events: Events) -> frozenset[str]:
         for call in events.calls
         if circle or inside_of(call.node, {"lambda_expression"}) is not None
     }
-    uses = (use.node for use in events.names)
+    uses = (use.node for use in events.names if text(use.node) in events.functions)
     passed = {text(node) for node in uses if not _declares(node)}
     return (looped(events) | inner | passed) & events.functions.keys()
 
