@@ -11,6 +11,7 @@ aggregates of the text; arrays whose length is no number.
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
@@ -88,8 +89,7 @@ def laned(
     _refuse(code, name)
     seeds = {name}
     while True:
-        body = _Lanes(code, seeds, lane, width, {*ordered}, {*objects})
-        body.name = name
+        body = _Lanes(code, name, seeds, lane, width, {*ordered}, {*objects})
         written = body.block(root_of(code).named_children, outermost=True)
         if body.changing <= body.varies:
             break
@@ -101,26 +101,27 @@ def laned(
     return "\n".join([*body.arrays.values(), written])
 
 
+@dataclass(slots=True)
 class _Lanes:
-    name: str
+    code: str
+    name: str  # of the loop's variable
+    seeds: set[str]  # what differs from lane to lane, with all that depends on it
+    lane: str
+    width: int
+    ordered: set[str]
+    objects: set[str]
+    arrays: dict[str, str] = field(default_factory=dict)
+    """The lanes of each variable that lives beyond its statements, as they are declared."""
+    pointers: list[Variable] = field(default_factory=list)
+    vectors: list[str] = field(default_factory=list)
+    changing: set[str] = field(default_factory=set)  # own variables that single lanes change
+    inner: int = 0  # runs in loops within
+    turns: int = 0
+    own: set[str] = field(init=False)
+    varies: set[str] = field(init=False)
 
-    def __init__(
-        self,
-        code: str,
-        seeds: set[str],
-        lane: str,
-        width: int,
-        ordered: set[str],
-        objects: set[str],
-    ) -> None:
-        self.code, self.lane, self.width = code, lane, width
-        self.ordered, self.objects = ordered, objects
-        self.own, self.varies = {*declared(code)}, {*varying(code, seeds)}
-        self.moving, self.bases = {*changed(code)}, _bases(code)
-        self.arrays = dict[str, str]()  # the lanes of a variable that lives beyond its statements
-        self.pointers, self.vectors = list[Variable](), list[str]()
-        self.changing = set[str]()  # own variables that single lanes change
-        self.inner, self.turns = 0, 0
+    def __post_init__(self) -> None:
+        self.own, self.varies = {*declared(self.code)}, {*varying(self.code, self.seeds)}
 
     def block(self, nodes: Iterable[Node], outermost: bool = False) -> str:
         """Statements that follow each other, for all lanes."""
@@ -189,7 +190,7 @@ class _Lanes:
         once, lines, lasting = list[str](), list[str](), set[str]()
         for node in run:
             kept = {declared_name(one) for one in node.children_by_field_name("declarator")}
-            kept = {n for n in kept if here[n] < there[n] or n in self.bases}
+            kept = {n for n in kept if here[n] < there[n] or n in _bases(self.code)}
             kept = kept if node.type == "declaration" else set()
             lines += self._kept(node, kept, once, outermost) if kept else [text(node)]
             lasting |= kept
@@ -238,7 +239,11 @@ class _Lanes:
             elif one.name in self.arrays or re.search(rf"\b{one.name}\s*\(", text(declaration)):
                 raise NoFitError("its type makes no lanes")
             elif "*" in one.type:
-                if one.name in moved(self.code) or uses(one.value, self.moving) or not one.value:
+                if (
+                    one.name in moved(self.code)
+                    or uses(one.value, changed(self.code))
+                    or not one.value
+                ):
                     raise NoFitError("a pointer moves")
                 self.pointers.append(one)
             else:
@@ -249,11 +254,10 @@ class _Lanes:
     def _array(self, one: Variable, outermost: bool) -> None:
         """An element for each lane, of a number, an object or each element of an array."""
         kind = " ".join(word for word in one.type.split() if word != "const")
-        number, length = (
-            _NUMBER.fullmatch(kind) is not None,
-            f"[{one.length}]" if one.length else "",
-        )
-        if not number and (kind not in self.objects or one.length or not (one.value or outermost)):
+        length = f"[{one.length}]" if one.length else ""
+        if not _NUMBER.fullmatch(kind) and (
+            kind not in self.objects or one.length or not (one.value or outermost)
+        ):
             raise NoFitError("its type makes no lanes")
         if one.length and (one.value or not self._only_elements(one.name)):
             raise NoFitError("an array as a whole has no lanes")

@@ -83,7 +83,6 @@ class Code:
             changing or lasting or words & {"asm", "static", "__shared__", "threadIdx", "volatile"}
         ) and all(self._computes(one, (*callers, name)) for one in calls(body))
 
-    @property
     def objects(self) -> list[str]:
         """The structs of numbers alone; no fit where an object may do something unseen."""
         found = list[str]()

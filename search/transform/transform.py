@@ -214,7 +214,7 @@ def _within(
 def _words(code: Code, bound: Bound, values: Mapping[str, object]) -> dict[str, object]:
     pieces = {name: Piece.of(part, code) for name, part in bound.items()}
     tools = {"fresh": code.fresh, "facts": code.facts, "type_of": code.type_of}
-    tools |= {"foreign": code.foreign, "again": code.again, "objects": lambda: code.objects}
+    tools |= {"foreign": code.foreign, "again": code.again, "objects": code.objects}
     return {**values, **pieces, **tools}
 
 
