@@ -154,6 +154,9 @@ def test_each_thread_adds_to_vectors_of_its_own() -> None:
         ("sum[at[i]] += x[i];", "if (sum[at[i]] < x[i]) sum[at[i]] = x[i];"),
         ("sum[at[i]] += x[i];", "sum[at[i]] += x[i] * sum[0];"),
         ("sum[at[i]] += x[i];", "sum[at[i]] += x[i]; if (sum.size() < 9) sum.push_back(0);"),
+        ("sum[at[i]] += x[i];", "sum[at[i]] += x[i]; out[at[i]] += 1;"),
+        ("for (int i = 0;", "auto& other = count; for (int i = 0; "),
+        ("for (int i = 0;", "long long* other = count.data(); for (int i = 0; "),
     ],
 )
 def test_vectors_that_are_not_only_added_to_have_no_copies(old: str, new: str) -> None:
