@@ -68,7 +68,7 @@ _NUMBER = re.compile(
 _MADE = ("init_declarator", "function_declarator")
 _RUNS = ("run", "deep", "turn")
 _FEW = 16  # a loop of so few turns is unrolled within a lane; of one around all, half of it
-_LONGEST = 256  # elements of a lane's own array: all lie on the stack
+_ROOM = 512  # elements of a lane's own arrays and variables: all lie on the stack
 
 
 def laned(
@@ -115,6 +115,7 @@ class _Lanes:
     pointers: list[Variable] = field(default_factory=list)
     vectors: list[str] = field(default_factory=list)
     changing: set[str] = field(default_factory=set)  # own variables that single lanes change
+    room: int = _ROOM
     inner: int = 0  # runs in loops within
     turns: int = 0
     own: set[str] = field(init=False)
@@ -261,7 +262,8 @@ class _Lanes:
             raise NoFitError("its type makes no lanes")
         if one.length and (one.value or not self._only_elements(one.name)):
             raise NoFitError("an array as a whole has no lanes")
-        if one.length and not (one.length.isdigit() and int(one.length) <= _LONGEST):
+        self.room -= int(one.length or 1) if (one.length or "1").isdigit() else self.room + 1
+        if self.room < 0:
             raise NoFitError("its length is not known, or too large")
         if not one.length and one.name in self._subscripted():
             raise NoFitError("it has elements of its own")

@@ -118,12 +118,14 @@ class Code:
         found = {
             name
             for one in self.events.symbols
-            if one.refers and one.value is not None
-            for name in names(text(one.value))
+            if one.refers or one.arguments
+            for name in names(f"{text(one.value)}, {one.arguments}")
         }
         for node in walk(self.tree.root):
             if node.type in ("pointer_expression", "lambda_expression"):
                 found.update(names(text(node)))
+            if node.type == "reference_declarator":  # `T& r(x)` may read as a function
+                found.update(re.findall(r"\w+", text(node.parent)))
         return [name for name in given if name in found]
 
     def type_of(self, name: str) -> str:

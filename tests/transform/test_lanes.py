@@ -135,6 +135,10 @@ ALONE = {
         r[1] = s; if (s > most) most = s; }}""",
     "memory of each lane": f"{EACH} {{ double* t = new double[4]; {SUM} t[0] = s; y[i] = t[0]; }}",
     "a start that is counted": f"int c = 0; for (int i = c++; i < n; ++i) {{ {SUM} y[i] = s; }}",
+    "scratch under another name": f"""std::vector<double> t(m); const auto& p = t;
+    {EACH} {{ for (int j = 0; j < m; ++j) t[j] = x[i] * j;
+        double s = 0; for (int j = 0; j < m; ++j) s = s * 0.5 + p[j];
+        y[i] = s; }}""",
     "a constructor that counts": f"{EACH} {{ Counts c; {SUM} y[i] = s + c.id; }}",
     "a name that means two things": f"double s = 1; {EACH} {{ {SUM} y[i] = s; }}",
 }

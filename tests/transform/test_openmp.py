@@ -156,6 +156,11 @@ def test_each_thread_adds_to_vectors_of_its_own() -> None:
         ("sum[at[i]] += x[i];", "sum[at[i]] += x[i]; if (sum.size() < 9) sum.push_back(0);"),
         ("sum[at[i]] += x[i];", "sum[at[i]] += x[i]; out[at[i]] += 1;"),
         ("for (int i = 0;", "auto& other = count; for (int i = 0; "),
+        ("for (int i = 0;", "auto& other(count); for (int i = 0; "),
+        ("sum[at[i]] += x[i];", "sum.data()[at[i]] += x[i];"),
+        ("sum[at[i]] += x[i];", "sum[at[i]] += x[i]; double x_own = 1;"),
+        ("++count[at[i]];", "count[at[i]] += x[i];"),  # a fraction is cut at each step
+        ("std::vector<double> sum(bins, 0.0);", "thread_local std::vector<double> sum(bins);"),
         ("for (int i = 0;", "long long* other = count.data(); for (int i = 0; "),
     ],
 )
