@@ -1,13 +1,14 @@
 """Reads trajectory files line by line; a bad line becomes a `Rejected`, and stops nothing.
 
-The format is Trajectory JSONL (models/trajectory.py): one object a line. An object that has a key
-twice is refused: readers of JSON differ in which one they take.
+The format is Trajectory JSONL (models/trajectory.py): one object a line; an array of them, or one
+over several lines, is read likewise. An object that has a key twice is refused: readers of JSON
+differ in which one they take.
 """
 
 import codecs
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -15,13 +16,15 @@ from typing import Any, BinaryIO
 from pydantic import ValidationError
 
 from regraph_kg.errors import BadInput
-from regraph_kg.ingest.foreign import document, parts, unlike
-from regraph_kg.ingest.published import Unread, is_graph
 from regraph_kg.models.text import one_line
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.models.transform import StoredTransform
 
 MOST_BYTES = 8 * 2**20  # longest accepted line; a longer one is cut, for the report
+MOST_OF_DOCUMENT = 256 * 2**20  # bytes of the longest document that is read whole
+SHOWN_FIELDS = 4  # fields that are named where a document is no trajectory
+READ = "give Trajectory JSONL (regraph docs trajectory-schema), one object a line"
+NO_JSON = f"no lines of JSON in UTF-8; {READ}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +75,39 @@ def split(stream: BinaryIO) -> Iterator[InputLine]:
 
 
 def read_file(stream: BinaryIO) -> Iterator[Line]:
-    """The trajectories of a file: lines, or a document of which steps are read (foreign.py)."""
-    found = document(stream, MOST_BYTES)
-    if isinstance(found, dict) and "schema" not in found and not is_graph(found):
-        yield Rejected(InputLine(1, b"", 0), unlike(found), whole=True)
+    """The trajectories of a file: lines, or one document."""
+    found = _document(stream)
+    if isinstance(found, dict) and "schema" not in found:
+        yield Rejected(InputLine(1, b"", 0), _unlike(found), whole=True)
         return
     if found is None:
         stream.seek(0)
         yield from read(split(stream))
         return
-    for number, part in enumerate(parts(found), 1):
-        if isinstance(part, Unread):
-            yield Rejected(InputLine(part.number, b"{}", 0), part.reason)
-        else:
-            yield from read([InputLine(number, part, len(part))])
+    for number, one in enumerate(found if isinstance(found, list) else [found], 1):
+        line = json.dumps(one, ensure_ascii=False).encode("utf-8", "replace")
+        yield from read([InputLine(number, line, len(line))])
+
+
+def _document(stream: BinaryIO) -> list[Any] | dict[str, Any] | None:
+    """The one JSON document that a file is; None where it has a document a line, or none."""
+    first = stream.readline(MOST_BYTES + 1)
+    with suppress(ValueError, RecursionError):
+        if not isinstance(json.loads(first), list):
+            return None
+    with suppress(ValueError, RecursionError):
+        if first.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"", b"{", b"["):
+            whole = first + stream.read(MOST_OF_DOCUMENT)
+            found = json.loads(whole.decode("utf-8-sig"))
+            return found if isinstance(found, list | dict) else None
+    return None
+
+
+def _unlike(content: Mapping[str, Any]) -> str:
+    """Why an object is hardly a trajectory: it has no schema."""
+    fields = ", ".join(f"{key:.40}" for key in list(content)[:SHOWN_FIELDS]) or "no field"
+    more = ", .." if len(content) > SHOWN_FIELDS else ""
+    return f'no trajectory: it has no "schema", only {fields}{more}; {READ}'
 
 
 def read(lines: Iterable[InputLine]) -> Iterator[Line]:
@@ -141,7 +163,7 @@ def _reason(error: ValidationError, data: bytes) -> str:
     if first["type"] == "json_invalid":
         return f"broken JSON: {first['ctx']['error']}".replace(" at line 1 column", " at column")
     if first["loc"] == ("schema",) and first["type"] == "missing":
-        return unlike(json.loads(data))
+        return _unlike(json.loads(data))
     if first["loc"] == ("schema",) and first["type"] == "literal_error":
         return f"unknown schema version {first['input']!r:.40}; this program reads 1"
     place = ".".join(map(str, first["loc"]))

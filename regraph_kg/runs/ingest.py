@@ -17,9 +17,18 @@ from typing import TYPE_CHECKING, BinaryIO
 from regraph_kg import atomic
 from regraph_kg.cpp.tokens import normalized
 from regraph_kg.errors import BadInput, Environment, file_errors
-from regraph_kg.ingest import foreign, pipeline
+from regraph_kg.ingest import pipeline
 from regraph_kg.ingest.cascade import Cascade
-from regraph_kg.ingest.read import Accepted, Brought, Line, Rejected, read, read_file, split
+from regraph_kg.ingest.read import (
+    NO_JSON,
+    Accepted,
+    Brought,
+    Line,
+    Rejected,
+    read,
+    read_file,
+    split,
+)
 from regraph_kg.ingest.relabel.aliases import Label, NameUse, uses_of
 from regraph_kg.models.graph import Relabelled, RelabelLevel
 from regraph_kg.models.target import Target
@@ -304,7 +313,7 @@ def _merge(
     text = head == b"{" or head[:1] not in (b"", b"{")
     if text or any(one.whole for one in first):
         # no list for a file of something else: it would name every line
-        kind = foreign.NO_JSON if text else first[0].reason
+        kind = NO_JSON if text else first[0].reason
         yield replace(work, line=f"{file}: {kind}")
         return
     path = Path(f"{file}{REJECTED}")

@@ -100,6 +100,7 @@ FILES = {
         b'[\n {"think": "", "method": "Tiling", "code": "x"}\n]\n',
         "only think, method, code",
     ),
+    "graph_final.json": (b'{"node": [], "edge": []}', "only node, edge; give Trajectory JSONL"),
     "o.json": (b'{\n "a": 1\n}\n', "only a; give Trajectory JSONL"),
 }
 
@@ -132,15 +133,3 @@ def test_an_array_of_trajectories_is_read(desk: Desk, content: str) -> None:
 def test_one_trajectory_over_several_lines_is_read(desk: Desk) -> None:
     (desk.folder / "a.json").write_text(json.dumps(row(1), indent=2))
     assert desk.run("ingest", "a.json", "--json").json()["added"] == 1
-
-
-def test_a_published_graph_grows_the_graph_under_its_techniques(desk: Desk) -> None:
-    nodes = [{"index": at, "name": name} for at, name in enumerate(("init state", "Tiled kernel"))]
-    after = "__global__ void f(float* x) { x[0] = 1; }"
-    steps = [{"name": "f", "think": "", "detail": "", "before": "void f();", "after": after}]
-    edges = [{"src": 0, "tgt": 1, "examples": steps}]
-    (desk.folder / "graph_final.json").write_text(json.dumps({"node": nodes, "edge": edges}))
-    told = desk.run("ingest", "graph_final.json", "--json").json()
-    counts = (told[name] for name in ("added", "examples", "techniques", "measurements"))
-    assert tuple(counts) == (1, 1, 0, 0)
-    assert desk.run("ingest", "graph_final.json", "--json").json()["known"] == 1
