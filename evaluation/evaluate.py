@@ -140,12 +140,6 @@ class Judge:
             )
         if evaluation.times and evaluation.times.means_little:
             evaluation = evaluation.then("time again", session.time_again)
-        crashed = evaluation.failure and evaluation.failure.outcome is Outcome.CRASHED
-        if crashed and program.cuda:
-            start = time.perf_counter()
-            assert evaluation.failure
-            told = self._machine.explain(evaluation.failure, program, evaluation.problem)
-            return evaluation.failed(told).spent("explain", time.perf_counter() - start)
         if evaluation.grade == "full" and program.cuda:
             evaluation = evaluation.then("profile", partial(self._profile, session))
         if self._rules.defences.further:

@@ -142,11 +142,6 @@ class Machine:
         if self._health:
             self._health.blame(failure)
 
-    def explain(self, failure: Failure, program: Program, problem: Problem) -> Failure:
-        """A cuda candidate's crash with compute-sanitizer's first finding, where there is one."""
-        finding = self._finding(program, problem)
-        return Failure(failure.outcome, f"{failure.diagnosis}; {finding}") if finding else failure
-
     def sanitize(self, code: str, program: Program, problem: Problem) -> Failure | None:
         """What compute-sanitizer's tools find in one cuda call, at a small ragged shape."""
         shape = ragged_shape(problem)
@@ -154,20 +149,13 @@ class Machine:
         if _UNTRACKED.search(without_comments(code)):
             checks = ["memcheck"]
         with ThreadPoolExecutor(len(checks)) as pool:
-            look = partial(self._finding, program, problem, shape)
-            findings = [*pool.map(look, checks)]
+            findings = [*pool.map(partial(self._finding, program, problem, shape), checks)]
         for check, finding in zip(checks, findings, strict=True):
             if finding and ACCUSING[check].search(finding):
                 return Failure(_SANITIZED[check][1], f"at shape {shape_text(shape)}: {finding}")
         return None
 
-    def _finding(
-        self,
-        program: Program,
-        problem: Problem,
-        shape: Sizes | None = None,
-        check: Tool = "memcheck",
-    ) -> str | None:
+    def _finding(self, program: Program, problem: Problem, shape: Sizes, check: Tool) -> str | None:
         """Compute-sanitizer's first finding; None without the tool."""
         seconds = self._rules.limits.sanitizer_seconds
         tool = find_sanitizer(self._cuda()[0]) if seconds else None

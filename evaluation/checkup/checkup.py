@@ -33,7 +33,7 @@ from regraph_kg.evaluation.checkup.findings import (
     error,
     note,
 )
-from regraph_kg.evaluation.checkup.unfit import crashing, misshapen, trivial
+from regraph_kg.evaluation.checkup.unfit import crashing, trivial
 from regraph_kg.evaluation.command_judge import CandidateFailed, ProjectSession, open_project
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
@@ -188,7 +188,6 @@ CHECKS: tuple[tuple[str, Look], ...] = (
     ("truths and tolerance", _tolerance),
     ("what its inputs and outputs say", lambda subject: trivial(subject.trials())),
     ("inputs that it does not stand", lambda subject: crashing(subject.trials())),
-    ("shapes that nobody means", lambda subject: misshapen(subject.trials())),
 )
 
 

@@ -1,7 +1,6 @@
-"""Cases that a declaration allows and the function was not made for: inputs, and shapes.
+"""Inputs that a declaration allows and the function was not made for.
 
-    inputs   drawings on which the code crashes now and then, such as rows that begin at the end
-    shapes   secret ones at which honest code fails, such as more elements than a matrix has
+They are drawings on which the code crashes now and then, such as rows that begin at the end.
 
 And tasks that unearned code passes (after robust-kbench), in every case of the largest check shape:
 
@@ -13,29 +12,24 @@ Not covered: crashes at the timing shape, more than a few dozen drawings; scalar
 matters at another shape only, one number that passes by chance in some cases and not in all.
 """
 
-import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, product
+from itertools import product
 from math import prod
 
 import numpy as np
 
-from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.checkup.calibrate import Calibration, Trials, look_at
+from regraph_kg.evaluation.checkup.calibrate import Trials
 from regraph_kg.evaluation.checkup.findings import ProblemFinding, error, note
-from regraph_kg.evaluation.problem.declaration import holds
 from regraph_kg.evaluation.problem.inputs import factors, generate
-from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes, shape_text
-from regraph_kg.evaluation.verify.cases import secret_shapes
+from regraph_kg.evaluation.problem.problem import Array, shape_text
 from regraph_kg.evaluation.verify.outputs import ExpectedOutput, number
 from regraph_kg.evaluation.verify.reference import Case
 from regraph_kg.evaluation.worker.runner import RunFailed
 
 _DRAWINGS, _DRAWN_BYTES, _OTHER_SEED = 400, 2**18, 2000
-_DRAWING_SECONDS, _SHAPE_SECONDS = 0.7, 2.0  # what these looks take at most, about
-_ROUNDS = 2  # sets of secret shapes
+_DRAWING_SECONDS = 0.7  # what this look takes at most, about
 _SHOWN = 3  # elements of an array at each end that are told
 
 
@@ -69,45 +63,6 @@ def _ends(inputs: Mapping[str, Array]) -> str:
         for name, flat in whole.items()
     ]
     return "; ".join(each) or "these inputs"
-
-
-def misshapen(trials: Trials) -> Iterator[ProblemFinding]:
-    """A note where honest code has no room in the tolerance at a shape that may be secret."""
-    problem, end = trials.problem, time.monotonic() + _SHAPE_SECONDS
-    known = list[Sizes]()
-    for turn in range(_ROUNDS if problem.held_out and len(problem.sizes.time) > 1 else 0):
-        shapes = secret_shapes(problem, random.Random(trials.seed + turn))
-        # the longest sums come first: time may not do for all
-        for sizes in sorted(shapes, key=problem.elements, reverse=True):
-            if time.monotonic() > end:
-                return
-            fault, seen = "", Calibration()
-            try:
-                if sizes not in known:
-                    look_at(seen, trials, Case(sizes, 0, trials.seed), trials.orders)
-            except BadInput as failed:
-                fault = f"the serial code fails ({str(failed).partition(' fails: ')[2]})"
-            known.append(sizes)
-            if not (fault or seen.admits):
-                fault = "the serial code, its sums reordered, takes"
-                fault += f" {seen.honest:.2g} of the tolerance"
-            # a fault that no relation tells apart is one of the tolerance, which is told elsewhere
-            if fault and (relation := _relation(problem, sizes)):
-                text = f"at {shape_text(sizes)}, which may be checked, {fault}"
-                yield note("sizes", text, f'require = ["{relation}"] under [sizes]')
-                return
-
-
-def _relation(problem: Problem, unfit: Sizes) -> str:
-    """The first relation of a size to another, or to two's product, that only this shape breaks."""
-    names, kept = list(problem.sizes.time), (*problem.sizes.check, problem.sizes.time)
-    pairs = ("*".join(pair) for pair in combinations(names, 2))
-    for right, left in product((*names, *pairs), names):
-        text = f"{left} <= {right}"
-        is_broken = left not in right.split("*") and not holds(text, unfit)
-        if is_broken and all(holds(text, sizes) for sizes in kept):
-            return text
-    return ""
 
 
 def trivial(trials: Trials) -> Iterator[ProblemFinding]:

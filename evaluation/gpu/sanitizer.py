@@ -39,7 +39,6 @@ _LAST_SECONDS = 10.0
 _LIMITS = JudgeLimits(load_seconds=30.0)
 _LENGTH = 400
 _ALIGNMENT = 256
-_SMALL_ELEMENTS = 2**20
 _CHECKS_HIDDEN = ("device_guards", "poison", "ghost", "device_state", "freeze", "thread_limit")
 """Off under the tool: canaries hide the ends of allocations, filling makes them initialised, and it
 is the tool, not the worker, that we would stop."""
@@ -80,29 +79,20 @@ def find_sanitizer(cuda: Cuda) -> Path | None:
     return Path(path) if path else None
 
 
-def first_finding(
-    subject: Subject, tool: Path, check: Tool = "memcheck", sizes: Sizes | None = None
-) -> str | None:
-    """The first finding at one shape, at most 400 characters; None where there is none.
+def first_finding(subject: Subject, tool: Path, check: Tool, sizes: Sizes) -> str | None:
+    """The first finding at a shape, at most 400 characters; None where there is none.
 
-    `sizes` is the shape, a small one of the problem's own unless given. Raises `BadInput` where the
-    problem's inputs.py fails, nothing for the tool.
+    Raises `BadInput` where the problem's inputs.py fails, nothing for the tool.
     """
     end = time.monotonic() + subject.seconds
     with contextlib.suppress(ToolError):
         for dropped in _CONFINEMENTS_DROPPED:
-            log = _log(subject, tool, check, sizes or small_shape(subject.problem), dropped, end)
+            log = _log(subject, tool, check, sizes, dropped, end)
             is_whole = "ERROR SUMMARY" in log and "before first instrumented API call" not in log
             # the tool watched the worker until its end, or found something
             if is_whole or any(_FINDING.match(head) for head, _ in _blocks(log)):
                 return finding(log, check)
     return None
-
-
-def small_shape(problem: Problem) -> Sizes:
-    """The largest check shape of at most 2^20 elements, else the smallest."""
-    shapes = sorted(problem.sizes.check, key=problem.elements)
-    return [shapes[0], *(s for s in shapes if problem.elements(s) <= _SMALL_ELEMENTS)][-1]
 
 
 def finding(log: str, check: Tool) -> str | None:

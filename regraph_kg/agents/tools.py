@@ -20,7 +20,7 @@ from regraph_kg.agents.judging import Hear, JudgeDesk
 from regraph_kg.agents.recording import FOLDER, AgentSteps, begin_steps, name_of
 from regraph_kg.api.graph import Graph, open_graph
 from regraph_kg.errors import BadInput, RegraphError
-from regraph_kg.models.evaluation import Candidate, EvalReport, Rivalry
+from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.next_steps import NextSteps
 from regraph_kg.models.target import USUAL, Target
 from regraph_kg.settings import Settings
@@ -73,7 +73,7 @@ class Tools:
     def offered(self) -> list[Callable[..., Awaitable[Any]]]:
         tools: list[Callable[..., Awaitable[Any]]] = [
             *(self.next_techniques, self.examples, self.check_problem, self.evaluate),
-            *(self.compare, self.record_step, self.known_problems),
+            *(self.record_step, self.known_problems),
         ]
         return list(map(plain_errors, tools))
 
@@ -159,7 +159,7 @@ class Tools:
         `speedup` is over the serial code. A `guarantee` that is not empty says that a project's own
         tests and bench have judged, and how much less that proves: tell your user. `load` says
         whether other programs kept the machine busy: then speedups of several threads come out too
-        low, and even compare may not know.
+        low.
         It takes seconds, and spends the budget (known_problems says what is left).
         Use grade "full" once, for your final answer.
         """
@@ -167,26 +167,6 @@ class Tools:
         place = self._folder.problem(problem)
         candidate = Candidate(target, text)
         return await self._desk.ask(hearing(context), judging.evaluate, place, candidate, grade)
-
-    async def compare(
-        self,
-        *,
-        problem: ProblemName,
-        code: str,
-        other: Annotated[str, Field(description="The code that it may be faster than.")],
-        context: Context[Any, Any],
-        target: Target = USUAL,
-    ) -> Rivalry:
-        """Whether code is surely faster than other code: fresh processes of both, in turn.
-
-        `ratio` is time of other / time of code, with its 95 % interval; `verdict` needs more. For
-        differences that two evaluations cannot tell apart; it takes longer than both together.
-        """
-        # texts only: two files would have to lie in the project at once
-        both = (self._folder.code(text, "") for text in (code, other))
-        place, candidate = self._folder.problem(problem), Candidate(target, *both)
-        ask = self._desk.ask(hearing(context), judging.evaluate, place, candidate, "full")
-        return (await ask).compared
 
     async def record_step(  # noqa: PLR0913 (a tool's arguments)
         self,

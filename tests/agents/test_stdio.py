@@ -15,7 +15,7 @@ from tests.agents.program import REGRAPH, ask, call, connected, refusal
 from tests.ingest.trajectories import measured, row
 
 TOOLS = {
-    *("next_techniques", "examples", "check_problem", "evaluate", "compare"),
+    *("next_techniques", "examples", "check_problem", "evaluate"),
     *("record_step", "known_problems"),
 }
 

@@ -1,11 +1,11 @@
-"""Inputs and shapes that a declaration allows by mistake are told when the problem is checked."""
+"""Inputs that a declaration allows by mistake are told when the problem is checked."""
 
 from pathlib import Path
 
 import pytest
 
 from regraph_kg.evaluation.checkup.calibrate import Trials
-from regraph_kg.evaluation.checkup.unfit import crashing, misshapen
+from regraph_kg.evaluation.checkup.unfit import crashing
 from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.problem.problem import Problem
@@ -72,48 +72,3 @@ def test_a_case_that_the_reference_does_not_stand_is_drawn_anew(cache: Path) -> 
             truths, inputs = opened.references.truths(case), opened.references.given(case)
             assert inputs["start"][1] < 8
             assert truths["y"].values[0] == inputs["v"][inputs["start"][1]]  # type: ignore[union-attr]
-
-
-def sparse(terms: str, **sizes: object) -> Problem:
-    """A product of a sparse matrix, all of whose elements may lie in one row."""
-    return of(
-        "for (int i = 0; i < m; ++i) { float s = 0; int end = i + 1 < m ? start[i + 1] : k;"
-        " for (int j = start[i]; j < end; ++j) s += v[j] * x[col[j]]; y[i] = s; }",
-        {
-            "m": {"type": "int32", "role": "size", "size": "m"},
-            "n": {"type": "int32", "role": "size", "size": "n"},
-            "k": {"type": "int32", "role": "size", "size": "k"},
-            "start": {
-                "type": "int32",
-                "role": "in",
-                "shape": ["m"],
-                "values": ["sorted"],
-                "range": [0, "k"],
-            },
-            "col": {
-                "type": "int32",
-                "role": "in",
-                "shape": ["k"],
-                "values": ["uniform"],
-                "range": [0, "n - 1"],
-            },
-            "v": {"type": "float32", "role": "in", "shape": ["k"], "values": ["uniform"]},
-            "x": {"type": "float32", "role": "in", "shape": ["n"], "values": ["uniform"]},
-            "y": {"type": "float32", "role": "out", "shape": ["m"]},
-        },
-        tolerance={"rule": "sum", "terms": terms},
-        sizes={
-            "check": [{"m": 4, "n": 5, "k": 9}, {"m": 60, "n": 50, "k": 700}],
-            "time": {"m": 4000, "n": 4000, "k": 800000},
-            **sizes,
-        },
-    )
-
-
-def test_shapes_that_nobody_meant_are_told_with_the_relation_that_they_break(cache: Path) -> None:
-    with trials(cache, sparse("n")) as opened:
-        found = list(misshapen(opened))
-    assert [one.severity for one in found] == ["note"]
-    assert found[0].write == 'require = ["k <= m*n"] under [sizes]'
-    with trials(cache, sparse("64*k")) as opened:
-        assert not list(misshapen(opened))

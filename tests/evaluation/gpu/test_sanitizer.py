@@ -17,10 +17,9 @@ from regraph_kg.evaluation.gpu.sanitizer import (
     find_sanitizer,
     finding,
     first_finding,
-    small_shape,
 )
 from regraph_kg.evaluation.machine import _UNTRACKED
-from regraph_kg.evaluation.problem.problem import Problem, load_problem
+from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.worker.spawn import Program
 from tests.requirement import require
@@ -174,6 +173,9 @@ def pretended(tmp_path: Path) -> Callable[..., Path]:
     return make
 
 
+SHAPE = {"n": 1000}
+
+
 @pytest.fixture
 def subject(
     cache: Path, problem_folder: Callable[..., Path], pretended_gpu: None
@@ -197,7 +199,7 @@ def subject(
 def test_a_candidate_is_called_once_under_the_tool(
     subject: Callable[[str], Subject], pretended: Callable[..., Path], tmp_path: Path, end: str
 ) -> None:
-    said = first_finding(subject(end), pretended(OUT_OF_BOUNDS))
+    said = first_finding(subject(end), pretended(OUT_OF_BOUNDS), "memcheck", SHAPE)
     assert said is not None
     assert said.startswith("compute-sanitizer memcheck: Invalid __global__ write")
     codes = (tmp_path / "seen").read_text().split()
@@ -208,15 +210,17 @@ def test_a_candidate_is_called_once_under_the_tool(
 def test_confinements_are_dropped_until_the_tool_can_attach(
     subject: Callable[[str], Subject], pretended: Callable[..., Path], tmp_path: Path
 ) -> None:
-    assert first_finding(subject(""), pretended(OUT_OF_BOUNDS, deaf=1)) is not None
+    assert (
+        first_finding(subject(""), pretended(OUT_OF_BOUNDS, deaf=1), "memcheck", SHAPE) is not None
+    )
     assert len((tmp_path / "seen").read_text().split()) == 2
-    assert first_finding(subject(""), pretended(OUT_OF_BOUNDS, deaf=9)) is None
+    assert first_finding(subject(""), pretended(OUT_OF_BOUNDS, deaf=9), "memcheck", SHAPE) is None
 
 
 def test_a_tool_that_cannot_be_started_gives_no_advice(
     subject: Callable[[str], Subject], tmp_path: Path
 ) -> None:
-    assert first_finding(subject(""), tmp_path / "nowhere") is None
+    assert first_finding(subject(""), tmp_path / "nowhere", "memcheck", SHAPE) is None
 
 
 def test_the_tool_is_found_beside_the_compiler(
@@ -229,11 +233,6 @@ def test_the_tool_is_found_beside_the_compiler(
     beside = cuda.nvcc.with_name("compute-sanitizer")
     beside.touch()
     assert find_sanitizer(cuda) == beside
-
-
-def test_the_shape_looked_at_is_small_but_not_trivial(problem_folder: Callable[..., Path]) -> None:
-    problem: Problem = load_problem(problem_folder())
-    assert small_shape(problem) == {"n": 1000}
 
 
 GUARDED = """
