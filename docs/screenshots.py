@@ -17,10 +17,9 @@ from pathlib import Path
 from regraph_kg.pages.render import runs_page
 from regraph_kg.runs.run_page import view_runs
 from regraph_kg.settings import read_settings
-from regraph_kg.wiring.stores import write_browser_pack
 from tests.browser.chromium import chromium
 from tests.browser.sample import grow
-from tests.browser.server import FRAMES, Browser, opened, served
+from tests.browser.server import FRAMES, Browser, opened, packed, served
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
@@ -44,7 +43,7 @@ def keep(browser: Browser, name: str, clip: tuple[float, float, float, float]) -
 
 def load(browser: Browser, folder: Path) -> None:
     """Load the pack as a person does, and show the sidebar."""
-    queries, style = write_browser_pack(folder)
+    queries, style = packed(folder)
     browser.drop(style, "document.body.innerText.includes('relationship.NEXT')")
     browser.favorites()
     browser.drop(queries, "document.querySelector('[data-testid=expandFolder-regraph]') !== null")

@@ -18,7 +18,7 @@ from regraph_kg.llm.ngrams import SPACE
 from regraph_kg.runs.ingest import embedding
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring import stores
-from regraph_kg.wiring.stores import open_store, write_browser_pack
+from regraph_kg.wiring.stores import open_store
 
 app = typer.Typer(no_args_is_help=True, help="The graph as a whole: ask, look, embed, export.")
 
@@ -124,15 +124,3 @@ def export(
             atomic.replacing(output, mode=0o666, synced=True) as file,
         ):
             file.writelines(lines)
-
-
-@app.command()
-def browser_pack(
-    folder: Annotated[Path, argument("Where to write; made if it is not there.")],
-) -> None:
-    """Write saved queries and a style for Neo4j Browser, to be dropped onto its page.
-
-    What each query answers, with pictures: regraph docs browser.
-    """
-    queries, style = write_browser_pack(folder)
-    typer.echo(f"drag onto Neo4j Browser: {queries}, then {style}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
-from regraph_kg.backends import embedded, queries
+from regraph_kg.backends import embedded
 from regraph_kg.backends.address import Address
 from regraph_kg.backends.embedded import ServerState
 from regraph_kg.models.graph import GraphTable
@@ -73,6 +73,3 @@ def store_address(settings: Settings) -> Address:
 def start_embedded(settings: Settings) -> ServerState:
     """The embedded store of `data_dir`, started if it does not run."""
     return embedded.ensure(settings.data_dir / "store", settings.store_idle_seconds)
-
-
-write_browser_pack = queries.write_pack

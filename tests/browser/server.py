@@ -33,6 +33,16 @@ EDITOR = "#monaco-main-editor"
 FRAMES = "[...document.querySelectorAll('[data-testid=frame]')]"
 PICTURES = 60.0  # seconds that a picture may take
 
+ROOT = Path(__file__).parents[2]
+
+
+def packed(folder: Path) -> tuple[Path, Path]:
+    """Saved queries, packed by the line of docs/browser.md in a new folder, and the style."""
+    lines = (ROOT / "docs" / "browser.md").read_text(encoding="utf-8").splitlines()
+    (folder / "cypher").symlink_to(ROOT / "cypher")
+    subprocess.run(next(one for one in lines if "zip" in one), shell=True, cwd=folder, check=True)
+    return folder / "regraph.zip", ROOT / "cypher" / "browser" / "style.grass"
+
 
 @dataclass(frozen=True, slots=True)
 class Served:

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.wiring.stores import write_browser_pack
 from tests.browser.sample import grow
-from tests.browser.server import Browser, opened, served
+from tests.browser.server import Browser, opened, packed, served
 
 pytestmark = pytest.mark.nightly
 
@@ -20,7 +19,7 @@ CAPTION = re.compile(r"([\d.]+)x, (\d+ of \d+)")
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """A Browser that shows the sample graph."""
-    _, style = write_browser_pack(tmp_path_factory.mktemp("pack"))
+    _, style = packed(tmp_path_factory.mktemp("pack"))
     with served(tmp_path_factory.mktemp("neo4j")) as server:
         grow(server.settings)
         with opened(server, tmp_path_factory.mktemp("chromium")) as browser:
@@ -33,7 +32,7 @@ def query(name: str) -> str:
 
 
 def test_a_person_loads_the_pack_and_walks_through_it(browser: Browser, tmp_path: Path) -> None:
-    pack, _ = write_browser_pack(tmp_path)
+    pack, _ = packed(tmp_path)
     page = browser.page
     browser.favorites()
     browser.drop(pack, "document.querySelector('[data-testid=expandFolder-regraph]') !== null")

@@ -4,7 +4,7 @@ import re
 import zipfile
 from pathlib import Path
 
-from tests.in_process import Ended, typed
+from tests.browser.server import packed
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "cypher" / "browser"
@@ -12,39 +12,13 @@ DOCUMENT = ROOT / "docs" / "browser.md"
 MOST = 200_000  # bytes of a picture
 
 
-def run(folder: Path) -> Ended:
-    return typed("graph", "browser-pack", folder)
-
-
-def test_the_pack_holds_every_saved_query_and_the_style(tmp_path: Path) -> None:
-    code, out, _ = run(tmp_path / "new" / "pack")
-    assert code == 0
-    archive, style = sorted((tmp_path / "new" / "pack").iterdir())
-    assert str(archive) in out
-    assert str(style) in out
-    with zipfile.ZipFile(archive) as packed:
-        assert {name: packed.read(name) for name in packed.namelist()} == {
+def test_the_pack_holds_every_saved_query_under_one_folder(tmp_path: Path) -> None:
+    archive, _ = packed(tmp_path)
+    with zipfile.ZipFile(archive) as whole:
+        files = [name for name in whole.namelist() if not name.endswith("/")]
+        assert {name: whole.read(name) for name in files} == {
             f"regraph/{path.name}": path.read_bytes() for path in FOLDER.glob("*.cypher")
         }
-    assert style.read_bytes() == (FOLDER / "style.grass").read_bytes()
-
-
-def test_the_pack_is_the_same_every_time(tmp_path: Path) -> None:
-    for name in "ab":
-        assert run(tmp_path / name)[0] == 0
-    for file in (tmp_path / "a").iterdir():
-        assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
-
-
-def test_a_file_is_no_folder_to_write_into(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_text("mine")
-    code, _, err = run(file)
-    assert code == 2
-    assert len(err.splitlines()) == 1
-    assert str(file) in err
-    assert "give a folder" in err
-    assert file.read_text() == "mine"
 
 
 def test_the_style_is_what_the_browser_s_parser_keeps() -> None:
