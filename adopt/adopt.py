@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from regraph_kg.adopt.adapter import Plain
 from regraph_kg.adopt.draft import Draft
 from regraph_kg.adopt.integers import filling, standing
-from regraph_kg.adopt.overruns import Overrun, look
+from regraph_kg.adopt.overruns import look
 from regraph_kg.adopt.refusals import own_line, uncompiled
 from regraph_kg.adopt.sizes import (
     PATIENCE_SECONDS,
@@ -28,7 +28,6 @@ from regraph_kg.adopt.sizes import (
     timing_shape,
 )
 from regraph_kg.adopt.texts import home, problem_fields, serial_code, toml
-from regraph_kg.adopt.ways import Untaken
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.checkup.calibrate import calibrate
 from regraph_kg.evaluation.checkup.checkup import Checker, suggested
@@ -40,7 +39,7 @@ from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.worker.runner import RunFailed
 from regraph_kg.models.evaluation import Outcome
 
-_MOST_WAYS = 4
+_MOST_ENDS = 4  # arrays whose indices integers are tried as
 _ROW_LENGTH = 8  # elements of a row where lengths do not say it
 _WHOLE_SECONDS = 2.0  # a call with all integers of a type may take: then small ones are tried
 _MOST_HALVED = 6  # how often shapes to check are halved for their time's sake
@@ -95,7 +94,7 @@ class Adopter:
     def _adopted(self, draft: Draft, name: str, folder: Path) -> Adopted:
         """The same, with the lengths that the draft has."""
         plain = draft.plain()
-        self._notes, self._never = list[str](), list[str]()
+        self._notes = list[str]()
         self._tell(f"{name}: compiling the serial code")
         plain, code = self._adapted(draft, plain)
         for halved in range(_MOST_HALVED):  # until it takes little time at shapes to check
@@ -103,7 +102,6 @@ class Adopter:
             if is_quick(_problem(draft, plain, name, code), self._compiler, self._limits):
                 break
         draft = self._tried(draft, plain, name, code)
-        self._notes += self._never[:_MOST_WAYS]
         fields = problem_fields(draft, plain, name)
         problem, fields, seconds = self._sized(draft, fields, code)
         problem, fields = self._integers(problem, fields)
@@ -172,8 +170,11 @@ class Adopter:
             is_finite = finite(draft)
         except BadInput as first:
             draft, is_finite = self._otherwise(draft, whole, first, finite)
-        if whole and not draft.said.narrow and (self._never or not is_finite):
-            draft, is_finite = self._less_wide(draft, whole, is_finite, finite)
+        if whole and not draft.said.narrow and not is_finite:
+            with suppress(BadInput):
+                narrow = _saying(draft, narrow=whole)
+                is_finite = finite(narrow)
+                draft = narrow if is_finite else draft
         if is_finite:
             return draft
         positive = _saying(draft, positive=True)
@@ -219,22 +220,10 @@ class Adopter:
         names = sorted(draft.names, key=lambda name: name not in draft.starts)
         ends = [f"{draft.length(n)} - {1 + (n in draft.starts)}" for n in names]
         ends = [text.replace(" + 1 - 2", " - 1") for text in ends if not text[0].isdigit()]
-        for end in [*dict.fromkeys(ends)][:_MOST_WAYS] if open_ else ():
+        for end in [*dict.fromkeys(ends)][:_MOST_ENDS] if open_ else ():
             ranges = {name: (f"0..{end}",) for name in open_}
             told = f"{', '.join(open_)}: integers up to {end}, since it fails with others"
             yield told, {"values": {**draft.said.values, **ranges}}
-
-    def _less_wide(
-        self, draft: Draft, whole: frozenset[str], is_finite: bool, finite: Callable[[Draft], bool]
-    ) -> tuple[Draft, bool]:
-        """Small integers, where more ways are gone with them, or results are numbers."""
-        never, narrow = self._never, _saying(draft, narrow=whole)
-        with suppress(BadInput):
-            gives_numbers = finite(narrow)
-            if gives_numbers > is_finite or len(self._never) < len(never):
-                return narrow, gives_numbers
-        self._never = never
-        return draft, is_finite
 
     def _within(self, draft: Draft, problem: Problem) -> None:
         """Raise `OutOfArray` where the code leaves an array, as far as this machine can tell."""
@@ -245,15 +234,14 @@ class Adopter:
             if note not in self._notes:
                 self._notes.append(note)
             return
-        if isinstance(looked, Overrun):
-            self._never, function = [], draft.read.function
+        if looked is not None:
+            function = draft.read.function
             raise OutOfArray(
                 f"{function.source.path}{_own_line(draft, problem, looked.line)}:"
                 f" {function.qualified} {looked.what} at {shape_text(looked.sizes)}; say how long"
                 " its arrays are with --shape NAME=LENGTH (one length for those that one index"
                 " reads), or what is in them with --values"
             )
-        self._never = [_never(draft, problem, one) for one in looked]
 
     def _integers(self, problem: Problem, fields: dict[str, Any]) -> tuple[Problem, dict[str, Any]]:
         """With ranges of integers beyond which the function overflows."""
@@ -299,17 +287,6 @@ class Adopter:
 def _saying(draft: Draft, **said: Any) -> Draft:
     """The draft, had this been said as well."""
     return Draft(draft.read, replace(draft.said, **said))
-
-
-def _never(draft: Draft, problem: Problem, one: Untaken) -> str:
-    """What a condition that went one way only means, in words."""
-    place = _own_line(draft, problem, one.line).removeprefix(", ").partition(" (")[0]
-    return (
-        f"{place or draft.read.function.qualified}: `{one.condition[:80]}` is never"
-        f" {str(one.way).lower()} for the inputs that are made: a candidate without that branch"
-        " may pass, unless altered inputs get there; give others (values, range, a scalar's value)"
-        " in problem.toml"
-    )
 
 
 def _own_line(draft: Draft, problem: Problem, line: int) -> str:

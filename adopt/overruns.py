@@ -1,4 +1,4 @@
-"""Whether serial code leaves its arrays, and where it never goes: run with the address sanitizer.
+"""Whether serial code leaves its arrays: run with the address sanitizer.
 
 A small overrun reads a neighbour, and nothing shows it but answers that differ from machine to
 machine. So the code runs on the judge's own inputs, each array in memory of exactly its length, at
@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from regraph_kg.adopt.ways import Untaken, Ways
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, signature_header
 from regraph_kg.evaluation.compile.own_folder import own_folder
@@ -57,11 +56,9 @@ class Overrun(NamedTuple):
 _Case = tuple[Sizes, tuple[bytes, ...]]
 
 
-def look(problem: Problem, gcc: Gcc) -> Overrun | list[Untaken]:
-    """How the code leaves an array, or else where it never goes. Raises `ToolError`."""
+def look(problem: Problem, gcc: Gcc) -> Overrun | None:
+    """How the code leaves an array; None where it does not. Raises `ToolError`."""
     cases = list(_cases(problem))
-    sizes = [arg.name for arg in problem.args if arg.role == "size"]
-    ways = Ways(problem.serial_code, [*sizes, *problem.sizes.time])
     with own_folder() as folder:
         work = folder / "work"
         work.mkdir()
@@ -71,19 +68,16 @@ def look(problem: Problem, gcc: Gcc) -> Overrun | list[Untaken]:
         said = f"{signature_header(problem)}\n#define ENTRY {problem.entry}\n"
         (work / "signature.h").write_text(f'{said}#define OPTIONS "{_OPTIONS}"\n', "utf-8")
         shutil.copy(_DRIVER, work)
-        (work / "ways.h").write_text(ways.header, "utf-8")
-        for code in (ways.code, problem.serial_code):  # not all text can be made to tell its ways
-            (work / "serial.cpp").write_text(code, "utf-8")
-            ran = _run(_commands(gcc, work), folder, gcc)
-            slots = _SLOT.findall(ran.said)
-            if ran.code is None:
-                raise ToolError(f"more than {_PATIENCE_SECONDS:.0f} s with the address sanitizer")
-            if slots:
-                if not ran.code:
-                    return ways.untaken(ran.said)
-                line, case = _line(ran.said, folder, gcc), cases[int(slots[-1][0])]
-                return _overrun(problem, case, ran.said, line) or []
-    raise ToolError(f"{gcc.path.name} has no address sanitizer here")
+        (work / "serial.cpp").write_text(problem.serial_code, "utf-8")
+        ran = _run(_commands(gcc, work), folder, gcc)
+        if ran.code is None:
+            raise ToolError(f"more than {_PATIENCE_SECONDS:.0f} s with the address sanitizer")
+        if not (slots := _SLOT.findall(ran.said)):
+            raise ToolError(f"{gcc.path.name} has no address sanitizer here")
+        if not ran.code:
+            return None
+        line, case = _line(ran.said, folder, gcc), cases[int(slots[-1][0])]
+        return _overrun(problem, case, ran.said, line)
 
 
 def _overrun(problem: Problem, case: _Case, said: str, line: int) -> Overrun | None:
@@ -103,7 +97,7 @@ def _overrun(problem: Problem, case: _Case, said: str, line: int) -> Overrun | N
 def _commands(gcc: Gcc, work: Path) -> list[tuple[str, ...]]:
     """The code in an object of its own: of the program itself no line could be told."""
     compiler, shared = (str(gcc.path), *HOST_FLAGS, *_FLAGS), str(work / "serial.so")
-    library = ("-fno-sanitize-recover=all", "-shared", "-fPIC", "-include", "ways.h")
+    library = ("-fno-sanitize-recover=all", "-shared", "-fPIC")
     return [
         (*compiler, *library, "serial.cpp", "-o", shared),
         (*compiler, "driver.cpp", shared, "-o", "driver"),

@@ -90,9 +90,9 @@ def test_one_element_too_far_is_seen(body: str, what: str) -> None:
 @pytest.mark.nightly
 def test_code_that_keeps_to_its_arrays_is_left_alone() -> None:
     doubles = "for (int i = 0; i < n; ++i) y[i] = x[i] * 2;"
-    assert look(problem(doubles), find_gcc()) == []
+    assert look(problem(doubles), find_gcc()) is None
     wraps = "unsigned h = 1; for (int i = 0; i < n; ++i) y[i] = (int)(h *= 2654435769u) + x[i];"
-    assert look(problem(wraps), find_gcc()) == []
+    assert look(problem(wraps), find_gcc()) is None
 
 
 def test_a_compiler_without_the_sanitizer_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,38 +100,6 @@ def test_a_compiler_without_the_sanitizer_is_said(monkeypatch: pytest.MonkeyPatc
     gcc: Gcc = find_gcc()
     with pytest.raises(ToolError, match="no address sanitizer"):
         look(problem("y[0] = x[0];"), gcc)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("body", "never"),
-    [
-        ("for (int i = 0; i < n; ++i) y[i] = x[i] > 1e30f ? 1 : x[i];", ("x[i] > 1e30f", True)),
-        (
-            "for (int i = 0; i < n; ++i) if (x[i] < 1e30f) y[i] = 1; else y[i] = 2;",
-            ("x[i] < 1e30f", False),
-        ),
-        (
-            "int f = 3; for (int i = 0; i < n; ++i) { y[i] = 0; if (f & 4) y[i] = 1; }",
-            ("f & 4", True),
-        ),
-        ("for (int i = 0; i < n; ++i) y[i] = x[i] > 0 ? 1 : x[i];", None),
-        ("if (n < 1) return; for (int i = 0; i < n; ++i) y[i] = x[i];", None),
-        ("using size_t = unsigned long; if (size_t(n) < 1) return; y[n - 1] = x[n - 1];", None),
-    ],
-)
-def test_a_branch_that_no_input_takes_is_told(body: str, never: tuple[str, bool] | None) -> None:
-    untaken = look(problem(body), find_gcc())
-    assert not isinstance(untaken, Overrun)
-    assert [(one.condition, one.way) for one in untaken] == ([never] if never else [])
-    assert all(one.line == 2 for one in untaken)
-
-
-@pytest.mark.nightly
-def test_code_that_cannot_tell_its_ways_is_looked_at_without() -> None:
-    asks = "struct T { explicit operator bool() const volatile; }; (void)sizeof(T{} ? 1 : 2);"
-    looked = look(problem(f"#define regraph_way\n{asks} y[0] = x[n];"), find_gcc())
-    assert isinstance(looked, Overrun)
 
 
 def test_code_that_takes_too_long_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
