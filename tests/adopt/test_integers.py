@@ -82,6 +82,10 @@ def test_a_guessed_range_is_left_by_no_input_that_overflows(
     ("code", "told"),
     [
         ("void f(const unsigned char* x, short* y, int n) {{ {} y[i] = x[i] * 7; }}", {}),
+        (  # a condition that next to none of all integers makes true
+            "void f(const int* x, int* y, int n) {{ {} y[i] = x[i] == 77 ? 1 : 2; }}",
+            {"range": [-1000, 1000], "limits_guessed": True},
+        ),
         (  # loops that would take minutes
             "void f(const int* x, int* y, int n) {{ {} "
             "{{ y[i] = 0; for (int k = 0; k < x[i]; k += 3) y[i] ^= k; }} }}",
