@@ -15,17 +15,8 @@ from pathlib import Path
 
 from regraph_kg.adopt.types import UNNAMED, Element, Passed, PlainStruct
 
-_HEADERS = [
-    "<algorithm>",
-    "<cstddef>",
-    "<cstdio>",
-    "<cstdlib>",
-    "<iterator>",
-    "<type_traits>",
-    "<utility>",
-]
-_HEADERS += ["<vector>"]
-"""What views, spans and copies need."""
+_NEEDED = "algorithm cstddef cstdio cstdlib iterator type_traits utility vector"
+_HEADERS = [f"<{name}>" for name in _NEEDED.split()]  # of views, spans and copies
 MARK = "// what the new code was tested for; everything else does the code below"
 _FORWARD = "regraph_own"  # what passes on to a function whose name is hidden
 _VIEW, _SPAN = (Path(__file__).with_name(name).read_text("utf-8") for name in ("view.h", "span.h"))

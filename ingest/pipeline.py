@@ -72,14 +72,9 @@ class Portion:
         return Batch(counts, tuple(rejected), good, self.nameless_failures)
 
 
-def read_vocabulary(store: "GraphStore", curated: Sequence[Technique]) -> Vocabulary:
-    Vocabulary(curated)  # checked before the graph is asked
-    return Vocabulary(curated, store.techniques())
-
-
 def open_vocabulary(store: "GraphStore", curated: Sequence[Technique]) -> Vocabulary:
-    """`read_vocabulary`, and add to the graph what it lacks; what curators took away stays away."""
-    vocabulary = read_vocabulary(store, curated)
+    """Add to the graph what it lacks of `curated`; what curators took away stays away."""
+    vocabulary = Vocabulary(curated, store.techniques())
     store.add_techniques(vocabulary.curated)
     return vocabulary
 

@@ -90,13 +90,9 @@ def _judge(cache: Path, gpu: int) -> Judge:
     return open_judge(Settings(cache_dir=cache, gpu=gpu))
 
 
-def _opened(settings: Settings) -> Judge:
-    return _judge(settings.cache_dir, settings.gpu)
-
-
 def evaluate(settings: Settings, problem: str, candidate: Candidate, grade: Grade) -> EvalReport:
     """Judge a candidate; `BadInput` where the problem has an error."""
-    judge = _opened(settings)
+    judge = _judge(settings.cache_dir, settings.gpu)
     # no check of the problem changes what the source rules refuse
     find = find_problem if rejected(candidate.code) else good_problem
     return judge.evaluate(candidate, find(settings, problem), grade=grade)

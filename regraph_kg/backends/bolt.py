@@ -24,7 +24,7 @@ from neo4j import exceptions
 from regraph_kg import locks
 from regraph_kg.backends import queries
 from regraph_kg.backends.address import Address, Engine, require_bolt, shown, unusable
-from regraph_kg.errors import BadInput, StoreError
+from regraph_kg.errors import BadInput, StoreError, file_errors
 
 GraphRow = dict[str, Any]
 T = TypeVar("T")
@@ -211,16 +211,13 @@ class Bolt:
     @contextmanager
     def _writers_turn(self) -> Iterator[None]:
         """Wait until no other writer works, where the server leaves that to its clients."""
-        if self._address.writers is None:
+        writers = self._address.writers
+        if writers is None:
             yield
             return
-        try:
-            file = self._address.writers.open("ab")
-        except OSError as error:
-            raise StoreError(
-                f"{self.place}: {self._address.writers}: {error.strerror};"
-                " its folder must be there and writable (REGRAPH_DATA_DIR)"
-            ) from None
+        remedy = "its folder must be there and writable (REGRAPH_DATA_DIR)"
+        with file_errors(f"{self.place}: {writers}", remedy, StoreError):
+            file = writers.open("ab")
         with file:
             locks.wait(file)
             yield

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from regraph_kg import atomic, locks, private
 from regraph_kg.backends.address import Address
-from regraph_kg.errors import StoreError
+from regraph_kg.errors import StoreError, file_errors
 
 DATABASE = "regraph"
 USER = "root"
@@ -98,11 +98,8 @@ def ensure(folder: Path, idle_seconds: float) -> ServerState:
 
 def _start(folder: Path, idle_seconds: float) -> None:
     """Run the launcher, which returns once its child serves or has given up."""
-    try:
+    with file_errors(f"embedded store: {folder}", "set REGRAPH_DATA_DIR", StoreError):
         private.make_folder(folder)
-    except OSError as error:
-        message = f"embedded store: cannot create {folder} ({error.strerror}); set REGRAPH_DATA_DIR"
-        raise StoreError(message) from None
     command = [sys.executable, "-P", "-m", "regraph_kg.backends.embedded_server"]
     launched = subprocess.run(
         [*command, str(folder.resolve()), str(idle_seconds)],

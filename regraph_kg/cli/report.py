@@ -13,16 +13,12 @@ from regraph_kg.pages.render import runs_page
 from regraph_kg.runs.run_page import view_runs
 from regraph_kg.settings import read_settings
 
-USUAL = Path("report.html")
-
 
 def report(
     *,
     named: Annotated[list[str], argument("Traces, or their names.", metavar="RUN...")],
     folder: Annotated[Path, option("Folder of traces.", "--runs")] = FOLDER,
-    output: Annotated[
-        Path | None, option("Where the page goes.", "--output", "-o", show_default=str(USUAL))
-    ] = None,
+    output: Annotated[Path, option("Where the page goes.", "--output", "-o")] = Path("report.html"),
 ) -> None:
     """Show RUNs of `regraph optimize` as one page for a browser: answer, tree, failures, cost.
 
@@ -33,8 +29,8 @@ def report(
     Exit code 0: the page is written; 2: a RUN is no trace, or the page cannot be written.
     """
     settings, runs = read_settings(), [trace_of(name, folder) for name in named]
-    path, page = output or USUAL, runs_page(view_runs(settings, runs))
+    page = runs_page(view_runs(settings, runs))
     # for its user alone, whole or not at all
-    with file_errors(path, "choose another place: --output"):
-        atomic.write(path, page)
-    typer.echo(f"{path}: open it in a browser ({len(page.encode()) / 1e6:.1f} MB)")
+    with file_errors(output, "choose another place: --output"):
+        atomic.write(output, page)
+    typer.echo(f"{output}: open it in a browser ({len(page.encode()) / 1e6:.1f} MB)")

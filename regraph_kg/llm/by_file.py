@@ -11,7 +11,7 @@ import json
 import logging
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from regraph_kg import atomic, jsonl, locks
-from regraph_kg.errors import AnswersPending, BadInput, ToolError, first_mistake
+from regraph_kg.errors import AnswersPending, BadInput, ToolError, file_errors, first_mistake
 from regraph_kg.llm.completion import Completion, TokenUsage, question
 from regraph_kg.llm.model import AskOptions
 from regraph_kg.models.prompt import Prompt, Reply
@@ -162,15 +162,9 @@ def batch_status(folder: Path) -> BatchStatus:
     )
 
 
-@contextmanager
-def _writing(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise ToolError(
-            f"{folder}: {error.strerror}; prompts cannot be noted there: make room,"
-            " let us write, or give another folder"
-        ) from None
+def _writing(folder: Path) -> AbstractContextManager[None]:
+    remedy = "prompts cannot be noted there: make room, let us write, or give another folder"
+    return file_errors(folder, remedy, ToolError)
 
 
 def _requests(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -232,28 +226,23 @@ def read_answers(folder: Path) -> FiledAnswers:
 
 def _lines(path: Path) -> Iterator[tuple[str, "_Line"]]:
     """Place and content of each line that is not blank."""
-    try:
-        with path.open("rb") as file:
-            # raw: a file without line ends must not fill the memory before it is refused
-            for line in jsonl.raw_lines(file, LONGEST_LINE):
-                place = f"{path}:{line.number}"
-                if len(line.content) >= LONGEST_LINE:
-                    raise BadInput(f"{place}: longer than {LONGEST_LINE >> 20} MiB: no answer")
-                # files of other systems begin with a mark of their byte order
-                text = line.content.removeprefix(b"\xef\xbb\xbf" if line.start == 0 else b"")
-                if not text.strip():
-                    continue
-                try:
-                    # a carriage return of another system is no part of the JSON
-                    yield place, _Line.model_validate_json(text.rstrip())
-                except ValidationError as error:
-                    mistake = _printable(first_mistake(error, "line"))
-                    cut = (
-                        "" if line.whole else ", and its end is missing: is it still being written?"
-                    )
-                    raise BadInput(f"{place}: {mistake}{cut}") from None
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; answers must be readable") from None
+    with file_errors(path, "answers must be readable"), path.open("rb") as file:
+        # raw: a file without line ends must not fill the memory before it is refused
+        for line in jsonl.raw_lines(file, LONGEST_LINE):
+            place = f"{path}:{line.number}"
+            if len(line.content) >= LONGEST_LINE:
+                raise BadInput(f"{place}: longer than {LONGEST_LINE >> 20} MiB: no answer")
+            # files of other systems begin with a mark of their byte order
+            text = line.content.removeprefix(b"\xef\xbb\xbf" if line.start == 0 else b"")
+            if not text.strip():
+                continue
+            try:
+                # a carriage return of another system is no part of the JSON
+                yield place, _Line.model_validate_json(text.rstrip())
+            except ValidationError as error:
+                mistake = _printable(first_mistake(error, "line"))
+                cut = "" if line.whole else ", and its end is missing: is it still being written?"
+                raise BadInput(f"{place}: {mistake}{cut}") from None
 
 
 def _printable(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import math
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 SPACE = "hash-ngrams-2"
 """The space of these vectors. Other hashing, other name: stored ones are compared with new ones."""
 DIMENSION = 384
-AT_ONCE = 64  # texts worked on in one go
-CHARACTERS_AT_ONCE = 32_768
+AT_ONCE = 16  # texts worked on in one go: the arrays of more codes leave the cache
 SHORTEST, LONGEST = 4, 5  # characters in an n-gram
 WORD_WEIGHT = 8  # a word's stem counts as so many n-grams (docs/embeddings.md has what was tried)
 ENDINGS = (
@@ -39,21 +38,9 @@ def vectors_of(texts: Sequence[str]) -> Floats:
     chance meetings cancel out, and log-scaled. All sums are of integers: exact in any order. A text
     without any letter or digit is the first axis. The more texts at once, the less each costs.
     """
-    rows = [_hashed(batch).astype("<f4") for batch in batches(texts)]
+    parts = (texts[first : first + AT_ONCE] for first in range(0, len(texts), AT_ONCE))
+    rows = [_hashed(part).astype("<f4") for part in parts]
     return np.concatenate(rows) if rows else np.zeros((0, DIMENSION), "<f4")
-
-
-def batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Runs of texts, bounded in number and size: an array of a batch fits in the cache."""
-    first = size = 0
-    for number, text in enumerate(texts):
-        size += len(text)
-        if size > CHARACTERS_AT_ONCE or number - first == AT_ONCE:
-            if number > first:
-                yield texts[first:number]
-            first, size = number, len(text)
-    if first < len(texts):
-        yield texts[first:]
 
 
 def words(text: str) -> list[bytes]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Self
 
 from regraph_kg import jsonl
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.llm.model import LanguageModel
 from regraph_kg.models.prompt import DecisionKey, Prompt, PromptKey, RecordedAnswer, Reply
 from regraph_kg.models.target import Target
@@ -23,16 +23,14 @@ class ScriptedModel(LanguageModel):
     def read(cls, folder: Path, problem: str, target: Target) -> Self:
         """Those of `folder`/<problem>.<target>.jsonl; `BadInput` for a bad file, or a key twice."""
         path = folder / f"{problem}.{target}.jsonl"
-        try:
-            content = path.read_bytes()
-        except FileNotFoundError:
+        if not path.exists():
             there = ", ".join(sorted(file.stem for file in folder.glob("*.jsonl"))) or "none"
             raise BadInput(
                 f"no recorded answers for {problem}.{target} in {folder} (there: {there});"
                 " use a live model: --model ollama:NAME"
-            ) from None
-        except OSError as error:
-            raise BadInput(f"{path}: {error.strerror}; recorded answers must be readable") from None
+            )
+        with file_errors(path, "recorded answers must be readable"):
+            content = path.read_bytes()
         answers: dict[PromptKey | DecisionKey, str] = {}
         lines: dict[PromptKey, int] = {}
         for number, answer in jsonl.parsed(path, content.split(b"\n"), RecordedAnswer):

@@ -32,6 +32,7 @@ from regraph_kg.ingest.read import (
 from regraph_kg.ingest.relabel.aliases import Label, NameUse, uses_of
 from regraph_kg.models.graph import Relabelled, RelabelLevel
 from regraph_kg.models.target import Target
+from regraph_kg.models.technique import Vocabulary
 from regraph_kg.models.text import one_line
 from regraph_kg.models.transform import SHIPPED, StoredTransform, texts
 from regraph_kg.runs.progress import Story, WorkDone
@@ -241,7 +242,7 @@ def _cascade(
     settings: Settings, source: IngestSource, files: Sequence[Path], store: "GraphStore"
 ) -> Story[Cascade]:
     """The relabelling of the files' names by the vocabulary and the graph's techniques."""
-    names = pipeline.read_vocabulary(store, read_vocabulary(settings, source.vocabulary))
+    names = Vocabulary(read_vocabulary(settings, source.vocabulary), store.techniques())
     if not names.curated:
         message = "the vocabulary is empty: names that the graph has not become new techniques"
         yield WorkDone("names", line=message)

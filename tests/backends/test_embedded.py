@@ -164,7 +164,7 @@ def test_a_store_that_cannot_start_says_why_in_one_line(settings: Settings) -> N
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     settings = Settings(data_dir=tmp_path / "file" / "data")
-    with pytest.raises(StoreError, match=r"cannot create .*REGRAPH_DATA_DIR"):
+    with pytest.raises(StoreError, match=r"embedded store: .*; set REGRAPH_DATA_DIR"):
         start_embedded(settings)
 
 
