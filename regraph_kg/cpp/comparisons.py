@@ -82,6 +82,8 @@ def _signs(names: Indices, node: Node, depth: int = 8) -> frozenset[str]:
         return frozenset({"number"})
     if called(node) == ".size":
         return frozenset({"unsigned"})
+    if inner is not None and inner.kind == "auto" and inner.value is not None and depth:
+        return _signs(names, inner.value, depth - 1)
     if depth and (operator(node) in ("+", "-", "*", "/") or node.type in _SUMS):
         parts = (_signs(names, part, depth - 1) for part in node.named_children)
         return frozenset[str]().union(*parts)

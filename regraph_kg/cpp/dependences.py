@@ -15,15 +15,14 @@ from regraph_kg.cpp.calls import Calls, Carries
 from regraph_kg.cpp.clauses import is_counted
 from regraph_kg.cpp.guards import combined_by
 from regraph_kg.cpp.indices import ElementAccess, Indices
-from regraph_kg.cpp.library import UNORDERED
+from regraph_kg.cpp.library import LOOKUPS, UNORDERED
 from regraph_kg.cpp.occurrences import NUMBERS, Declared, Occurrence
 from regraph_kg.cpp.overlaps import Overlaps
 from regraph_kg.cpp.polynomial import Polynomial, add
 from regraph_kg.cpp.scratch import Scratch
-from regraph_kg.cpp.syntax import bare, called, root_name, text
+from regraph_kg.cpp.syntax import bare, called, operator, root_name, text, walk
 
 _MOST_OF_AN_ARRAY = 48  # different accesses of one; with more nothing is proved
-_LOOKUPS = frozenset({".at", ".front", ".back", ".top", ".find", ".count", ".contains"})
 _PACKED = re.compile(r"\b(?:unordered_)?(?:multi)?map\b|\bbitset\b|\bvector\s*<\s*bool\b")
 """Containers in which writes to different elements touch the same data."""
 
@@ -75,13 +74,15 @@ class LoopUses:
         for element in self.elements:
             groups.setdefault((element.array, id(element.declared)), []).append(element)
         self._through_pointers([*groups.values()])
+        linked = any(self._is_linked(node) for node in walk(loop.node))
         own = [g for g in groups.values() if self._is_scratch(g)]
         self.result.scratch += [group[0].array for group in own]
         groups = {key: group for key, group in groups.items() if group not in own}
         for group in [part for whole in groups.values() for part in self._by_field(whole)]:
             written = any(element.mode != "read" for element in group)
-            met = written and self._may_be_read(group, calls)
-            if met or self._is_packed(group) or self._is_held(group[0].node):
+            kind = group[0].declared.kind if group[0].declared is not None else ""
+            met = (linked and not NUMBERS.search(kind)) or self._may_be_read(group, calls)
+            if self._is_packed(group) or self._is_held(group[0].node) or (written and met):
                 self.result.verdicts.add("unknown")
             if not self._local(group[0].declared) and written:
                 self._array(self._different(group))
@@ -90,6 +91,23 @@ class LoopUses:
         swapped = [called(call.node) for call in calls if analysis.carries(call) == "yes"]
         self.result.swaps |= bool({"swap", ".swap"} & set(swapped))
         return self.result
+
+    def _is_linked(self, access: Node) -> bool:
+        """Whether it goes through a pointer that an element holds, to any object: `a[i].p->v`."""
+        inner, outer = bare(access.child_by_field_name("argument")), access.parent
+        through = operator(access) in ("->", "*") or (
+            access.type == "subscript_expression" and outer and outer.type == "field_expression"
+        )
+        if through and inner is not None and inner.type == "identifier":
+            declared = self.names.events.find(text(inner), inner)
+            inner = bare(declared.value) if declared is not None and declared.refers else None
+        if not through or inner is None or inner.type != "field_expression":
+            return False
+        base = root_name(inner)
+        declared = self.names.events.find(text(base), base) if base is not None else None
+        parts = [inner, *filter(None, [declared.value if declared is not None else None])]
+        held = (node.type == "subscript_expression" for part in parts for node in walk(part))
+        return (declared is not None and declared.element) or any(held)
 
     def _is_packed(self, group: list[ElementAccess]) -> bool:
         """Whether elements are written, or may be, that lie in one word with others."""
@@ -105,7 +123,7 @@ class LoopUses:
         """Whether an element that is written may be read by a method, or by a reference."""
         array, declared = group[0].array, group[0].declared
         kinds = {*NUMBERS.findall(declared.kind)} if declared is not None else set()
-        for call in (one.node for one in calls if called(one.node) in _LOOKUPS):
+        for call in (one.node for one in calls if called(one.node) in LOOKUPS):
             method = call.child_by_field_name("function")
             base = method.child_by_field_name("argument") if method is not None else None
             pointed = self.names.pointer(base, self.loop)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from tree_sitter import Node
 
+from regraph_kg.cpp.escapes import is_variable, takes_value
 from regraph_kg.cpp.guards import guarded, self_update
 from regraph_kg.cpp.hidden import Hidden
 from regraph_kg.cpp.occurrences import (
@@ -32,6 +33,7 @@ from regraph_kg.cpp.syntax import (
     operator,
     parameters,
     short,
+    target,
     text,
     walk,
 )
@@ -59,6 +61,7 @@ def events_of(root: Node) -> Events:
         _set_once(reader.events, use)
     _note_holders(reader.events, root)
     _note_hidden(reader.events, root)
+    _note_exposed(reader.events)
     return reader.events
 
 
@@ -72,6 +75,18 @@ def _note_hidden(events: Events, root: Node) -> None:
         if events.hidden.within(node) or any(node in around(one) for one in throws)
     }
     events.unclear = callers(events, found)
+
+
+def _note_exposed(events: Events) -> None:
+    """Note the variables that something else may change: by a reference, an address, a method."""
+    for use in events.names:
+        base = use.node.child_by_field_name("argument") or use.node
+        declared = events.find(text(base), base)
+        if declared is None or use.mode != "read" or not is_variable(declared):
+            continue
+        if target(base.parent or base) != base and not takes_value(base, events):
+            declared.writes += 1
+            events.exposed.append((text(base), use.place))
 
 
 def _note_holders(events: Events, root: Node) -> None:
@@ -367,7 +382,10 @@ class _Walk:
         if called(node) == "swap" and listed is not None:
             self._push(listed.named_children, place, "write")
         self._push([*launch, *([listed] if listed is not None else [])], place)
-        if function is not None and "identifier" not in function.type:
+        if function is not None and function.type in (
+            "field_expression",
+            "parenthesized_expression",
+        ):
             self._push([function], place)
 
     def _binary(self, node: Node, place: CodePlace, mode: Mode) -> None:
@@ -378,6 +396,7 @@ class _Walk:
     def _exit(self, node: Node, place: CodePlace, mode: Mode) -> None:
         """Mark the loops that a statement leaves: one for break, all around it for others."""
         is_break, loop = node.type == "break_statement", place.loop
+        self.events.jumping |= {place.function} if node.type == "goto_statement" else set()
         stops = {"lambda_expression"} | ({*LOOPS, "switch_statement"} if is_break else set())
         above = inside_of(node, stops)
         if is_break:

@@ -14,7 +14,7 @@ from regraph_kg.cpp.macros import DEFINES, TYPE, definitions, words_in
 from regraph_kg.cpp.syntax import inside_of, text, walk
 
 _BRANCHES = frozenset({"preproc_if", "preproc_ifdef"})
-_STILL = frozenset({"preproc_call", "preproc_include", "comment"})
+_STILL = frozenset({"preproc_call", "preproc_include", "comment", "preproc_else"})
 _NUMBER = re.compile(r"-?\.?\d(?:[\w.']|(?<=[eE])[-+])*|'\\?.'|\"[^\"]*\"")
 _KNOWN = re.compile(r"true|false|nullptr|std|" + TYPE.pattern)
 _MORE = re.compile(r"\+\+|--|->|(?<![=<>!])=(?!=)|[;{}\[\]#]|[^\w)\s&]\s*[&*](?!&)|\w\s*\(")
@@ -33,7 +33,7 @@ class Hidden:
             if node.type == "try_statement":
                 parts.append(node)
             function = inside_of(node, {"function_definition"}) if node.type in _BRANCHES else None
-            if function is not None and {n.type for n in node.named_children[1:]} - _STILL:
+            if function is not None and any(map(_speaks, node.named_children[1:])):
                 parts.append(function)
         self.spans = [(part.start_byte, part.end_byte) for part in parts]
         macros = [macro for found in self.macros.values() for macro in found if macro is not None]
@@ -43,6 +43,12 @@ class Hidden:
     def within(self, node: Node) -> bool:
         """Whether a statement or function holds such a part, or stands in one."""
         return any(a < node.end_byte and node.start_byte < b for a, b in self.spans)
+
+    def number(self, name: str) -> int | None:
+        """The whole number that a macro always stands for; None for anything else."""
+        ((taken, body),) = [one or ((), "") for one in self.macros.get(name, {None})][:1]
+        plain = len(self.macros.get(name, ())) == 1 and taken is None and body.strip("()").isdigit()
+        return int(body.strip("()")) if plain else None
 
     def _uses(self, root: Node) -> Iterator[Node]:
         """The leaves that name a macro outside of directives."""
@@ -69,6 +75,12 @@ class Hidden:
             if not _is_enclosed(body) or not all(self._is_clear(w, outer | {name}) for w in inner):
                 return False
         return True
+
+
+def _speaks(node: Node) -> bool:
+    """Whether a part of a branch is code, not a directive or a comment."""
+    inner = node.named_children if node.type == "preproc_else" else [node]
+    return any(part.type not in _STILL for part in inner)
 
 
 def _is_enclosed(body: str) -> bool:

@@ -71,6 +71,10 @@ class Indices:
             if use.mode != "read":
                 self._vary(text(use.node), use.place.loop)
                 self._disturb(use)
+        for name, place in events.exposed:
+            for loop in events.loops:
+                if loop.place.function == place.function:
+                    self._vary(name, loop.number)
         for listed in events.declared.values():
             for declaration in listed:
                 if declaration.value is None or declaration.writes:
@@ -120,7 +124,8 @@ class Indices:
         base = node.child_by_field_name("argument") if node.type == "field_expression" else None
         if base is not None and base.type == "identifier":  # `threadIdx.x`, if no element's field
             declared = self.events.find(text(base), base)
-            if declared is None or (declared.value is None and not declared.element):
+            plain = declared is None or (declared.value is None and not declared.element)
+            if plain and (declared is None or not declared.writes):
                 return symbol(text(node)[:80])
         if node.type == "unary_expression" and operator(node) == "-":
             return add({}, self.value(node.child_by_field_name("argument"), loop, depth + 1), -1)

@@ -54,6 +54,9 @@ ASKING = frozenset(
 )
 """Methods that change nothing."""
 
+LOOKUPS = frozenset({".at", ".front", ".back", ".top", ".find", ".count", ".contains"})
+"""Methods of `ASKING` that read elements."""
+
 UNORDERED = frozenset(
     {
         *("rand", "random", "drand48", "printf", "fprintf", "getchar", "fread", "puts", "fputs"),

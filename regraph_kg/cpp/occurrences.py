@@ -117,6 +117,9 @@ class Events:
     classes: set[str] = field(default_factory=set)
     fields: dict[str, set[str]] = field(default_factory=dict)  # a field's name -> its types
     holders: set[str] = field(default_factory=set)  # classes that may hold a pointer
+    exposed: list[tuple[str, CodePlace]] = field(default_factory=list)
+    """Variables that something else may change from there on."""
+    jumping: set[str] = field(default_factory=set)  # functions with a `goto`
     unclear: frozenset[str] = frozenset()  # functions that throw, or do what the tree hides
     complete: bool = True  # whether no limit cut the lists
     text: bytes = b""

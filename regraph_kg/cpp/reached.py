@@ -69,9 +69,10 @@ def _words(node: Node) -> frozenset[str]:
 
 
 def looped(events: Events) -> frozenset[str]:
-    """Names of functions that loops, threads, macros or operators run, directly or not."""
+    """Names of functions that loops, threads, jumps, macros or operators run, directly or not."""
     calls = [(call.place, called(call.node).removeprefix(".")) for call in events.calls]
     names = {name for place, name in calls if place.loop != NO_LOOP or place.region}
+    names |= {name for place, name in calls if place.function in events.jumping}
     names |= events.hidden.names & events.functions.keys()
     implicit = ("operator", "~")
     names |= {n for n in events.functions if n.startswith(implicit) or n in events.classes}

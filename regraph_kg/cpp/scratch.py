@@ -2,22 +2,32 @@
 
 Each thread may have one of its own then. A write is certain where no condition is around it, and
 covers a read behind it of the same element, or of elements among those that its loops go through.
-Assumption: the end of a loop that fills an array is beyond its start.
+Loops that fill it have iterations, or whatever reads or writes the array has none then: so it keeps
+what it had before the loop, which `firstprivate` copies.
 """
 
 import re
 from collections.abc import Iterable, Sequence
+from math import prod
 
 from tree_sitter import Node
 
 from regraph_kg.cpp.clauses import is_counted
+from regraph_kg.cpp.escapes import takes_value
 from regraph_kg.cpp.headers import continues
 from regraph_kg.cpp.indices import UNKNOWN, ElementAccess, Indices
-from regraph_kg.cpp.occurrences import Declared
+from regraph_kg.cpp.occurrences import Declared, Events
 from regraph_kg.cpp.overlaps import Overlaps
-from regraph_kg.cpp.polynomial import Polynomial, add, coefficient, number
+from regraph_kg.cpp.polynomial import (
+    Polynomial,
+    add,
+    coefficient,
+    constant,
+    number,
+    replace,
+)
 from regraph_kg.cpp.polynomial import names as names_in
-from regraph_kg.cpp.syntax import inside_of, operator, text, walk
+from regraph_kg.cpp.syntax import inside_of, target, text, walk
 
 _NUMBER = (
     r"(?:unsigned |signed |long |short )*"
@@ -25,11 +35,12 @@ _NUMBER = (
 )
 _NUMBERS = re.compile(_NUMBER)
 _VECTOR = re.compile(rf"(?:std::)?vector\s*<\s*{_NUMBER}\s*>")
-_BEFORE = frozenset({"size", "resize", "assign", "reserve"})
+_BEFORE = frozenset({"size", "resize", "assign"})
 _DECLARES = frozenset(
     {"init_declarator", "array_declarator", "declaration", "function_declarator"}  # `v(n)`
 )
 _MOST = 48
+_MOST_ELEMENTS = 8_192  # of an array on the stack of each thread
 
 
 class Scratch:
@@ -49,15 +60,69 @@ class Scratch:
         if not (vector or plain) or outer or not declared.function or not self._seen(declared):
             return False
         depth = {len(element.index) for element in group}
-        return depth == {1 if vector else self._dimensions(declared)} and all(
-            any(self._covers(write, read) for write in group)
+        widths = self._widths(declared)
+        if plain and not 0 < prod(widths) <= _MOST_ELEMENTS:
+            return False
+        return depth == {1 if vector else len(widths)} and all(
+            any(self._covers(write, read) and self._filled(write, read, group) for write in group)
             for read in group
             if read.mode != "write"
         )
 
-    def _dimensions(self, declared: Declared) -> int:
-        sized = declared.width.parent if declared.width is not None else None
-        return text(sized).count("[")
+    def _widths(self, declared: Declared) -> list[int]:
+        """The lengths of an array in each dimension; 0 for what is no number."""
+        widths, sized = list[int](), declared.width.parent if declared.width is not None else None
+        while sized is not None and sized.type == "array_declarator":
+            length = self.names.value(sized.child_by_field_name("size"), declared.loop)
+            widths.append(self._number(length) or 0)
+            sized = sized.child_by_field_name("declarator")
+        return widths
+
+    def _filled(
+        self, write: ElementAccess, read: ElementAccess, group: Sequence[ElementAccess]
+    ) -> bool:
+        """Whether a read sees what it needs where one of the loops around a write is empty."""
+        around = self.names.chain(write.place.loop)
+        within = [k for k in around if k > self.loop and k not in self.names.chain(read.place.loop)]
+        others = [other for other in group if other.mode != "read"]
+        return all(
+            self._runs(k)
+            or self._is_with(read, k)
+            or (self._is_fixed(k) and all(self._is_with(other, k) for other in others))
+            for k in within
+        )
+
+    def _is_fixed(self, k: int) -> bool:
+        """Whether a loop has the same ends in all rounds of those around it."""
+        ends = self.names.closure(self.names.start(k)) | self.names.closure(self.names.end(k))
+        return not ends & self._symbols(range(len(self.names.headers)))
+
+    def _runs(self, k: int) -> bool:
+        """Whether a loop surely has an iteration."""
+        low, high = self.overlaps.ends(k)
+        return bool(low) and all(self._least(end, begin) for end in high for begin in low)
+
+    def _is_with(self, access: ElementAccess, k: int) -> bool:
+        """Whether an access is in a loop that has no iteration where loop `k` has none."""
+        low, high = self.overlaps.ends(k)
+        for one in self.names.chain(access.place.loop):
+            least, most = self.overlaps.ends(one) if one > self.loop else ([], [])
+            below = all(any(self._least(end, own) for own in most) for end in high)
+            if low and below and all(any(self._least(own, at) for own in least) for at in low):
+                return True
+        return False
+
+    def _least(self, one: Polynomial, other: Polynomial) -> bool:
+        """Whether a value is no less than another one."""
+        gap = self._number(add(one, other, -1))
+        return gap is not None and gap >= 0
+
+    def _number(self, value: Polynomial) -> int | None:
+        """A value that is a number where macros are written out."""
+        for name in names_in(value):
+            known = self.names.events.hidden.number(name)
+            value = value if known is None else replace(value, name, constant(known))
+        return number(value)
 
     def _seen(self, declared: Declared) -> bool:
         """Whether the text names nothing but elements, in the loop or before all loops around."""
@@ -68,14 +133,14 @@ class Scratch:
         while whole.parent is not None and whole.start_byte > declared.scope[0]:
             whole = whole.parent
         for node in walk(whole):
-            if node.type != "identifier" or text(node) != declared.name:
+            if node.child_count or text(node) != declared.name:
                 continue
             if self.names.events.find(declared.name, node) is not declared:
                 continue
             before = node.end_byte <= inside[0].start_byte
             if not before and not loop.start_byte <= node.start_byte < loop.end_byte:
                 return False
-            if not _is_element(node, before=before):
+            if not _is_element(node, self.names.events, before=before):
                 return False
         return True
 
@@ -125,8 +190,8 @@ class Scratch:
         if len(least) != 1 or len(most) != 1:
             return False
         # the first and the last element are in it, for the loop has iterations
-        below = any(end == most[0] or _reaches(end, least[0]) for end in low)
-        return below and any(end == least[0] or _reaches(most[0], end) for end in high)
+        below = any(end == most[0] or self._least(end, least[0]) for end in low)
+        return below and any(end == least[0] or self._least(most[0], end) for end in high)
 
     def _symbols(self, loops: Iterable[int]) -> frozenset[str]:
         return frozenset(self.names.headers[k].symbol for k in loops)
@@ -146,26 +211,17 @@ class Scratch:
         return counted and plain and self.overlaps.own not in ends
 
 
-def _reaches(one: Polynomial, other: Polynomial) -> bool:
-    """Whether a value is no less than another one."""
-    return (number(add(one, other, -1)) or 0) >= 0 and number(add(one, other, -1)) is not None
-
-
-def _is_element(node: Node, *, before: bool) -> bool:
-    """Whether a name stands for an element, whose address nobody takes, or declares the array."""
+def _is_element(node: Node, events: Events, *, before: bool) -> bool:
+    """Whether a name stands for an element that is read or set, or declares the array."""
     parent = node.parent
     if inside_of(node, {"lambda_expression"}) is not None or parent is None:
         return False
     if parent.type == "field_expression":
         asked = text(parent.child_by_field_name("field"))
         return asked == "size" or (before and asked in _BEFORE)
-    if parent.type != "subscript_expression":
+    if parent.type != "subscript_expression" or node.type != "identifier":
         return before and parent.type in _DECLARES
     while parent is not None and parent.type == "subscript_expression":
         node, parent = parent, parent.parent
-    while parent is not None and parent.type == "parenthesized_expression":
-        node, parent = parent, parent.parent
-    if parent is None or (parent.type == "pointer_expression" and operator(parent) == "&"):
-        return False
-    named = parent.child_by_field_name("declarator")
-    return named is None or named.type != "reference_declarator"
+    changed = parent is not None and target(parent) == node
+    return takes_value(parent if changed and parent is not None else node, events)

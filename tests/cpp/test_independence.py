@@ -215,12 +215,24 @@ def test_casts_by_a_name_and_variables_of_one_line_are_no_calls_that_change(
 
 
 LINKED = "struct N { double v; N* p; }; using V = std::vector<double>;"
+HALVES = """template <class T> void half(T& x) { x /= 2; } void half2(int* x) { *x /= 2; }
+int plus(int x, const int& y) { return x + y; }"""
 
 
 @pytest.mark.parametrize(
     ("takes", "loop", "carries"),
     [
         ("std::vector<N>& a", "for (N& x : a) x.v += 1;", "no"),
+        ("std::vector<N>& a", "for (N& x : a) x.p->v += x.v;", "unknown"),
+        ("std::vector<N>& a", "for (N& x : a) x.v += x.p->v;", "unknown"),
+        ("std::vector<N>& a", "for (N& x : a) x.v += (*x.p).v + x.p[0].v;", "unknown"),
+        ("std::vector<N>& a", "for (N& x : a) { N* q = x.p; x.v += q->v; }", "unknown"),
+        ("N* a, int n", "for (int i = 0; i < n; ++i) a[i].p->p->v += a[i].v;", "unknown"),
+        (
+            "N* a, std::vector<double>& y",
+            "for (int i = 0; i < y.size(); ++i) y[i] += a[i].p->v;",
+            "no",
+        ),
         ("std::vector<double>& a", "for (double& x : a) x += a.size();", "no"),
         ("std::vector<double>& a", "for (double& x : a) x += a.front();", "unknown"),
         ("std::vector<double>& a", "for (double& x : a) x += a.back() + a.at(0);", "unknown"),
@@ -234,6 +246,23 @@ LINKED = "struct N { double v; N* p; }; using V = std::vector<double>;"
 )
 def test_what_else_may_reach_an_element_counts(takes: str, loop: str, carries: str) -> None:
     assert facts_of(f"{LINKED} void f({takes}) {{ {loop} }}").loops[0].carries == carries
+
+
+@pytest.mark.parametrize(
+    ("change", "carries"),
+    [
+        ("", "no"),
+        ("y[m] = x[m] + plus(m, m);", "no"),
+        *((one, "unknown") for one in ("half(m);", "half2(&m);", "half(std::move(m));")),
+        *((one, "unknown") for one in ("int* p = &m; *p /= 2;", "int& p{m}; p /= 2;")),
+        *((one, "unknown") for one in ("(k, m) /= 2;", "std::memcpy(&m, k, 4);", "std::cin >> m;")),
+    ],
+)
+def test_an_index_that_something_else_may_change_is_unknown(change: str, carries: str) -> None:
+    body = f"int m = i; {change} y[m] = x[i];" if "y[" not in change else f"int m = i; {change}"
+    code = f"void f({PARAMETERS}) {{ for (int i = 0; i < n; ++i) {{ {body} }} }}"
+    loop = next(one for one in facts_of(HALVES + code).loops if one.function == "f")
+    assert (loop.carries == "no") is (carries == "no")
 
 
 @pytest.mark.parametrize("kind", ["my_array", "vector_like", "vector"])

@@ -21,6 +21,7 @@ F = "double f(const double* x, int n) { double s = 0; for (int i = 0; i < n; ++i
         (f"{F} struct S {{ double operator[](int n) {{ return f(0, n); }} }};", True),
         (f"#define RUN f(x, 3)\n{F} void e(double* x) {{ for (;;) RUN; }}", True),
         (f"{F} void e(double* x) {{ for (;;) (f)(x, 3); }}", True),
+        (f"{F} void e(double* x) {{ again: f(x, 3); goto again; }}", True),
         (f"{F} void e(double* x) {{\n#pragma omp parallel\n{{ f(x, 3); }} }}", True),
         (F.replace("MORE", "if (n > 1) f(x, n / 2);"), True),
         ("double g(int n); " + F.replace("MORE", "g(n);") + " double g(int n) { f(0, n); }", True),

@@ -6,10 +6,23 @@ from regraph_kg.cpp.facts import facts_of
 from regraph_kg.cpp.loop_facts import LoopFacts
 
 HELPERS = "void next(std::vector<double>& v); static void h(double* r) { r[0] += 1; }"
+HELPERS += """ static double twice(double v) { return 2 * v; } static void inc(int& v) { ++v; }
+static double& same(double& v) { return v; } struct S { int m; void up() { ++m; } };"""
 TAKES = "const double* x, double* y, int n, int m"
 VECTOR, ARRAY, SQUARE = "std::vector<double> t(m);", "double t[8];", "double t[4][4];"
+EIGHT = "for (int j = 0; j < 8; ++j) t[j] = x[i];"
 FILLED = "for (int j = 0; j < m; ++j) t[j] = x[i * m + j];"
 READ = "for (int k = 0; k < m; ++k) y[i * m + k] = t[k];"
+SOME, ANY = "for (int j = 0; j < q; ++j) t[j] = i;", "for (int j = 0; j < q; ++j) y[i] += t[j];"
+REFERENCES = [
+    *("double& r{t[1]};", "double& r(t[1]);", "double& r = n > 1 ? t[1] : t[2];"),
+    *(
+        "double& r = same(t[1]);",
+        "double& r = (n, t[1]);",
+        "const double& r = std::max(t[0], t[1]);",
+    ),
+    *("double& r = t[1] = 0;", "double& r = ++t[1];", "auto r = std::ref(t[1]);"),
+]
 LESS = "for (int a = 0; a < 4; ++a) for (int b = 0; b < a; ++b)"
 ALL = "for (int a = 0; a < 4; ++a) for (int b = 0; b < 4; ++b)"
 
@@ -36,6 +49,8 @@ def outer(before: str, body: str) -> LoopFacts:
             "std::vector<double> t(m + 1);",
             "for (int j = 0; j <= m; ++j) t[j] = 1; for (int j = 1; j <= m; ++j) y[i] = t[j - 1];",
         ),
+        (VECTOR, f"{FILLED} y[i] = std::max(t[0], x[i]) + twice(t[0]);"),
+        ("constexpr int W = 8; double t[W];", f"{EIGHT} y[i] = t[3]; t[3] = x[i];"),
     ],
 )
 def test_each_thread_has_an_array_that_an_iteration_fills_first(before: str, body: str) -> None:
@@ -84,6 +99,20 @@ def test_each_thread_has_an_array_that_an_iteration_fills_first(before: str, bod
             SQUARE,
             f"{LESS} t[a][b] = 1; {ALL} y[i * 16 + 4 * a + b] = t[a][b];",
         ),
+        *((f"{ARRAY} {made}", f"y[i] = r; {EIGHT} y[i] += t[2];") for made in REFERENCES),
+        (f"{ARRAY} auto r = std::tie(t[0]);", f"y[i] = std::get<0>(r); {EIGHT} y[i] += t[2];"),
+        (ARRAY, f"int q = 3; {SOME} inc(q); {ANY} {EIGHT}"),
+        (ARRAY, f"int q = 3; int& p = q; {SOME} ++p; {ANY} {EIGHT}"),
+        (ARRAY, f"int q = 3; int* p = &q; {SOME} ++*p; {ANY} {EIGHT}"),
+        (ARRAY, f"S s{{3}}; {SOME} s.up(); {ANY} {EIGHT}".replace("q;", "s.m;")),
+        (VECTOR, f"{FILLED} y[i] = t[0]; t[0] = i;"),  # m may be 0
+        (
+            ARRAY,
+            "for (int k = 0; k < 3; ++k) { for (int j = 0; j < k; ++j) t[j] = i; y[i] = t[0]; }",
+        ),
+        (VECTOR, "for (size_t j = 0; j < t.size() - 1; ++j) t[j] = i; y[i] = t[0]; t[0] = i;"),
+        ("double t[600000];", f"{EIGHT} y[i] = t[2];"),
+        ("std::vector<double> t; t.reserve(8);", f"{EIGHT} y[i] = t[2];"),
         (SQUARE, f"{ALL} t[a][b] = x[i]; h(t[1]); {ALL} y[i * 16 + 4 * a + b] = t[a][b];"),
     ],
 )
