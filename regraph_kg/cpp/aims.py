@@ -6,13 +6,14 @@ Not covered: pointers of functions elsewhere to arrays that they do not take.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 
 from tree_sitter import Node
 
 from regraph_kg.cpp.indices import ElementAccess, Indices
 from regraph_kg.cpp.occurrences import NO_LOOP, Declared
-from regraph_kg.cpp.syntax import called, text, walk
+from regraph_kg.cpp.syntax import bare, called, operator, root_name, text, walk
 
 Key = tuple[str, int]  # an array's name, and the id of its declaration
 _ANY = "", 0
@@ -27,6 +28,9 @@ class Aims:
         self._set: dict[int, list[Node]] = {}  # id of a declaration -> values that it is set to
         self._swapped: dict[int, dict[int, Declared]] = {}  # and those that it changes places with
         events = names.events
+        outer = [loop.node for loop in events.loops if loop.place.loop == NO_LOOP]
+        nodes = (node for loop in outer for node in walk(loop))
+        self._linked = [node.start_byte for node in nodes if self._is_linked(node)]
         turns = [(turn.span(), turn.groups()[1:]) for turn in _TURN.finditer(events.text)]
         for use in events.names:
             declared = events.find(text(use.node), use.node) if use.mode != "read" else None
@@ -49,6 +53,30 @@ class Aims:
         for one in named:
             whole |= self._swapped.get(id(one), {})
         self._swapped |= dict.fromkeys(whole, whole)
+
+    def has_linked(self, loop: Node) -> bool:
+        """Whether a loop goes through a pointer that an element holds, to any object."""
+        first, last = (bisect_left(self._linked, at) for at in (loop.start_byte, loop.end_byte))
+        return first < last
+
+    def _is_linked(self, access: Node) -> bool:
+        """Whether an access is such: `a[i].p->v`, `a[i].p[k].v`."""
+        inner, through = bare(access.child_by_field_name("argument")), operator(access)
+        if inner is None or inner.type not in ("identifier", "field_expression"):
+            return False
+        if access.type == "subscript_expression":
+            outer = access.parent
+            through = "->" if outer is not None and outer.type == "field_expression" else ""
+        if through in ("->", "*") and inner.type == "identifier":
+            declared = self.names.events.find(text(inner), inner)
+            inner = bare(declared.value) if declared is not None and declared.refers else None
+        if through not in ("->", "*") or inner is None or inner.type != "field_expression":
+            return False
+        base = root_name(inner)
+        declared = self.names.events.find(text(base), base) if base is not None else None
+        parts = [inner, *filter(None, [declared.value if declared is not None else None])]
+        held = (node.type == "subscript_expression" for part in parts for node in walk(part))
+        return (declared is not None and declared.element) or any(held)
 
     def may_meet(self, one: ElementAccess, other: ElementAccess) -> bool:
         """Whether two arrays of different names may be one."""

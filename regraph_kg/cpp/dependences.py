@@ -20,7 +20,7 @@ from regraph_kg.cpp.occurrences import NUMBERS, Declared, Occurrence
 from regraph_kg.cpp.overlaps import Overlaps
 from regraph_kg.cpp.polynomial import Polynomial, add
 from regraph_kg.cpp.scratch import Scratch
-from regraph_kg.cpp.syntax import bare, called, operator, root_name, text, walk
+from regraph_kg.cpp.syntax import bare, called, root_name, text
 
 _MOST_OF_AN_ARRAY = 48  # different accesses of one; with more nothing is proved
 _PACKED = re.compile(r"\b(?:unordered_)?(?:multi)?map\b|\bbitset\b|\bvector\s*<\s*bool\b")
@@ -41,6 +41,7 @@ class Dependences:
     """Scalars and arrays that each iteration sets before it reads them."""
     scratch: list[str] = field(default_factory=list)
     """Arrays of `private` that the loop's iterations need for nothing else."""
+    large: bool = False  # whether one of them has no place on a thread's stack
 
     @property
     def carries(self) -> Carries:
@@ -63,6 +64,7 @@ class LoopUses:
         self.elements, self.uses = elements, uses
         self.result = Dependences()
         self.overlaps = Overlaps(names, loop)
+        self.scratch = Scratch(names, self.overlaps)
 
     def read(self, calls: Sequence[Occurrence]) -> Dependences:
         """The dependences of the loop."""
@@ -74,9 +76,10 @@ class LoopUses:
         for element in self.elements:
             groups.setdefault((element.array, id(element.declared)), []).append(element)
         self._through_pointers([*groups.values()])
-        linked = any(self._is_linked(node) for node in walk(loop.node))
+        linked = self.aims.has_linked(loop.node)
         own = [g for g in groups.values() if self._is_scratch(g)]
         self.result.scratch += [group[0].array for group in own]
+        self.result.large = any(self.scratch.is_large(group[0].declared) for group in own)
         groups = {key: group for key, group in groups.items() if group not in own}
         for group in [part for whole in groups.values() for part in self._by_field(whole)]:
             written = any(element.mode != "read" for element in group)
@@ -91,23 +94,6 @@ class LoopUses:
         swapped = [called(call.node) for call in calls if analysis.carries(call) == "yes"]
         self.result.swaps |= bool({"swap", ".swap"} & set(swapped))
         return self.result
-
-    def _is_linked(self, access: Node) -> bool:
-        """Whether it goes through a pointer that an element holds, to any object: `a[i].p->v`."""
-        inner, outer = bare(access.child_by_field_name("argument")), access.parent
-        through = operator(access) in ("->", "*") or (
-            access.type == "subscript_expression" and outer and outer.type == "field_expression"
-        )
-        if through and inner is not None and inner.type == "identifier":
-            declared = self.names.events.find(text(inner), inner)
-            inner = bare(declared.value) if declared is not None and declared.refers else None
-        if not through or inner is None or inner.type != "field_expression":
-            return False
-        base = root_name(inner)
-        declared = self.names.events.find(text(base), base) if base is not None else None
-        parts = [inner, *filter(None, [declared.value if declared is not None else None])]
-        held = (node.type == "subscript_expression" for part in parts for node in walk(part))
-        return (declared is not None and declared.element) or any(held)
 
     def _is_packed(self, group: list[ElementAccess]) -> bool:
         """Whether elements are written, or may be, that lie in one word with others."""
@@ -150,7 +136,7 @@ class LoopUses:
         """Whether each iteration may have an array of its own in place of one before the loop."""
         written = any(element.mode != "read" for element in group)
         local = self._inside(group[0].declared) or self._is_held(group[0].node)
-        return written and not local and Scratch(self.names, self.overlaps).is_own(group)
+        return written and not local and self.scratch.is_own(group)
 
     def _through_pointers(self, groups: list[list[ElementAccess]]) -> None:
         """Note writes to an array that a pointer to it, or to another one, may reach as well."""

@@ -37,11 +37,31 @@ def takes_value(node: Node, events: Events) -> bool:
         outer = node.parent
         if outer is None or answer is not None:
             break
-        rule = _RULES.get(outer.type)
-        plain = outer.type.endswith("_statement") or outer.type in _TAKES
-        answer = rule(node, outer, events) if rule is not None else plain
+        answer = _answer(node, outer, outer.parent, events)
         node = outer
     return bool(answer)
+
+
+def given_away(root: Node, events: Events) -> set[int]:
+    """The ids of the names in a tree of which more than the value may be taken.
+
+    Top-down: a parent costs as much as the tree is deep.
+    """
+    found, waiting = set[int](), list[tuple[Node, Node | None, Answer]]([(root, None, False)])
+    while waiting:
+        node, outer, taken = waiting.pop()
+        if node.type == "identifier" and not taken:
+            found.add(node.id)
+        for child in (child for child in node.named_children if child.type != "comment"):
+            answer = _answer(child, node, outer, events)
+            waiting.append((child, node, taken if answer is None else answer))
+    return found
+
+
+def _answer(node: Node, outer: Node, above: Node | None, events: Events) -> Answer:
+    rule = _RULES.get(outer.type)
+    plain = outer.type.endswith("_statement") or outer.type in _TAKES
+    return rule(node, outer, above, events) if rule is not None else plain
 
 
 def is_variable(declared: Declared) -> bool:
@@ -50,7 +70,7 @@ def is_variable(declared: Declared) -> bool:
     return not refers and not {"const", "constexpr"} & set(declared.kind.split())
 
 
-def _sum(node: Node, outer: Node, events: Events) -> Answer:
+def _sum(_: Node, outer: Node, __: Node | None, events: Events) -> Answer:
     """Whether an operator computes with numbers: that of `std::cin >> n` does not."""
     base = root_name(outer.child_by_field_name("left"))
     declared = events.find(text(base), base) if base is not None else None
@@ -58,26 +78,26 @@ def _sum(node: Node, outer: Node, events: Events) -> Answer:
     return operator(outer) != ">>" or base is None or bool(number)
 
 
-def _field(node: Node, outer: Node, events: Events) -> Answer:
-    call = outer.parent
+def _field(_: Node, __: Node, call: Node | None, events: Events) -> Answer:
     if call is None or call.type != "call_expression":
         return None
     methods = events.overloads.get(called(call).removeprefix("."), [])
     return all(_CONST.search(text(method).partition("{")[0]) for method in methods)
 
 
-def _declarator(node: Node, outer: Node, events: Events) -> Answer:
+def _declarator(_: Node, outer: Node, above: Node | None, events: Events) -> Answer:
     """Whether a variable is made of a value: no reference, and no object that keeps one."""
     declarator = outer.child_by_field_name("declarator")
     refers = declarator is not None and declarator.type == "reference_declarator"
-    words = set(re.findall(r"\w+", text(outer.parent).partition("=")[0]))
+    words = set(re.findall(r"\w+", text(above).partition("=")[0]))
     return not refers and not words & events.holders
 
 
-def _argument(node: Node, outer: Node, events: Events) -> Answer:
-    call = outer.parent
+def _argument(node: Node, outer: Node, call: Node | None, events: Events) -> Answer:
     if call is None or call.type != "call_expression":
         return None
+    if outer.named_child_count > _MOST:
+        return False
     name, given = called(call), arguments(call)
     at, held = [one.id for one in given].index(node.id), events.find(name, call)
     meant = events.overloads.get(name.removeprefix("."), [])
@@ -100,18 +120,20 @@ def _parameter(function: Node, at: int) -> Answer:
     return None if gives and "&" in text(taken[at]) else True
 
 
-_RULES: dict[str, Callable[[Node, Node, Events], Answer]] = {
+_RULES: dict[str, Callable[[Node, Node, Node | None, Events], Answer]] = {
     "parenthesized_expression": lambda *_: None,
     "conditional_expression": lambda *_: None,
     "comma_expression": lambda *_: None,
-    "call_expression": lambda node, outer, _: node == outer.child_by_field_name("function") or None,
+    "call_expression": lambda node, outer, *_: (
+        node == outer.child_by_field_name("function") or None
+    ),
     "argument_list": _argument,
     "field_expression": _field,
     "init_declarator": _declarator,
     "compound_literal_expression": _declarator,
-    "initializer_list": lambda _, __, events: False if events.holders else None,
+    "initializer_list": lambda *given: False if given[-1].holders else None,
     "binary_expression": _sum,
-    "assignment_expression": lambda node, outer, _: node == outer.child_by_field_name("right"),
-    "pointer_expression": lambda _, outer, __: operator(outer) == "*",
-    "cast_expression": lambda _, outer, __: "&" not in text(outer.child_by_field_name("type")),
+    "assignment_expression": lambda node, outer, *_: node == outer.child_by_field_name("right"),
+    "pointer_expression": lambda _, outer, *__: operator(outer) == "*",
+    "cast_expression": lambda _, outer, *__: "&" not in text(outer.child_by_field_name("type")),
 }

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tree_sitter import Node
 
-from regraph_kg.cpp.escapes import is_variable, takes_value
+from regraph_kg.cpp.escapes import given_away, is_variable
 from regraph_kg.cpp.guards import guarded, self_update
 from regraph_kg.cpp.hidden import Hidden
 from regraph_kg.cpp.occurrences import (
@@ -61,7 +61,7 @@ def events_of(root: Node) -> Events:
         _set_once(reader.events, use)
     _note_holders(reader.events, root)
     _note_hidden(reader.events, root)
-    _note_exposed(reader.events)
+    _note_exposed(reader.events, root)
     return reader.events
 
 
@@ -77,14 +77,15 @@ def _note_hidden(events: Events, root: Node) -> None:
     events.unclear = callers(events, found)
 
 
-def _note_exposed(events: Events) -> None:
+def _note_exposed(events: Events, root: Node) -> None:
     """Note the variables that something else may change: by a reference, an address, a method."""
+    given = given_away(root, events)
     for use in events.names:
         base = use.node.child_by_field_name("argument") or use.node
         declared = events.find(text(base), base)
         if declared is None or use.mode != "read" or not is_variable(declared):
             continue
-        if target(base.parent or base) != base and not takes_value(base, events):
+        if base.id in given and target(base.parent or base) != base:
             declared.writes += 1
             events.exposed.append((text(base), use.place))
 

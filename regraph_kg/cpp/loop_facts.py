@@ -90,6 +90,7 @@ class LoopFacts(Frozen):
     private: tuple[str, ...] = ()
     """Names that are declared outside and set in each iteration before they are read."""
     scratch: tuple[str, ...] = ()  # of `private`: arrays, of which each thread may have one
+    large: bool = False  # whether one of `scratch` has no place on the stack of OpenMP's threads
     lasting: tuple[str, ...] = ()  # of `private` and the loop's variable: read after the loop
     directives: tuple[str, ...] = ()  # pragmas directly before it
     region: bool = False  # whether a parallel region of OpenMP is around it, or begins with it
@@ -219,6 +220,7 @@ class _Loops:
                 "repeated": self._repeated(k),
                 "private": tuple(dict.fromkeys([*shared.private, *shared.scratch]))[:_MOST_NAMES],
                 "scratch": tuple(shared.scratch)[:_MOST_NAMES],
+                "large": shared.large,
                 "lasting": lasting(names, loop, shared.private)[:_MOST_NAMES],
                 "accesses": tuple(dict.fromkeys(access(names, e) for e in direct))[:MOST_ACCESSES],
                 "reuse": self._reuse(k),

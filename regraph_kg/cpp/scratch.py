@@ -40,7 +40,7 @@ _DECLARES = frozenset(
     {"init_declarator", "array_declarator", "declaration", "function_declarator"}  # `v(n)`
 )
 _MOST = 48
-_MOST_ELEMENTS = 8_192  # of an array on the stack of each thread
+_MOST_ELEMENTS = 8_192  # of an array on the stack of each thread of OpenMP
 
 
 class Scratch:
@@ -60,14 +60,16 @@ class Scratch:
         if not (vector or plain) or outer or not declared.function or not self._seen(declared):
             return False
         depth = {len(element.index) for element in group}
-        widths = self._widths(declared)
-        if plain and not 0 < prod(widths) <= _MOST_ELEMENTS:
-            return False
-        return depth == {1 if vector else len(widths)} and all(
+        return depth == {1 if vector else len(self._widths(declared))} and all(
             any(self._covers(write, read) and self._filled(write, read, group) for write in group)
             for read in group
             if read.mode != "write"
         )
+
+    def is_large(self, declared: Declared | None) -> bool:
+        """Whether an array is too large for the stack of a thread, or may be."""
+        widths = self._widths(declared) if declared is not None and declared.array else [1]
+        return not 0 < prod(widths) <= _MOST_ELEMENTS
 
     def _widths(self, declared: Declared) -> list[int]:
         """The lengths of an array in each dimension; 0 for what is no number."""

@@ -94,7 +94,8 @@ def is_parallel(loop: LoopFacts) -> Truth:
 
 def shareable(loop: LoopFacts) -> bool:
     """Whether a directive, built from the facts, can share a loop among threads or lanes."""
-    return is_parallel(loop) is True and loop.canonical and (loop.kernel or "" not in loop.sections)
+    named = loop.kernel or "" not in loop.sections
+    return is_parallel(loop) is True and loop.canonical and named and not loop.large
 
 
 def around(facts: Facts, loop: LoopFacts) -> list[LoopFacts]:

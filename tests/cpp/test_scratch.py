@@ -4,6 +4,7 @@ import pytest
 
 from regraph_kg.cpp.facts import facts_of
 from regraph_kg.cpp.loop_facts import LoopFacts
+from regraph_kg.search.fit.predicate import shareable
 
 HELPERS = "void next(std::vector<double>& v); static void h(double* r) { r[0] += 1; }"
 HELPERS += """ static double twice(double v) { return 2 * v; } static void inc(int& v) { ++v; }
@@ -111,7 +112,6 @@ def test_each_thread_has_an_array_that_an_iteration_fills_first(before: str, bod
             "for (int k = 0; k < 3; ++k) { for (int j = 0; j < k; ++j) t[j] = i; y[i] = t[0]; }",
         ),
         (VECTOR, "for (size_t j = 0; j < t.size() - 1; ++j) t[j] = i; y[i] = t[0]; t[0] = i;"),
-        ("double t[600000];", f"{EIGHT} y[i] = t[2];"),
         ("std::vector<double> t; t.reserve(8);", f"{EIGHT} y[i] = t[2];"),
         (SQUARE, f"{ALL} t[a][b] = x[i]; h(t[1]); {ALL} y[i * 16 + 4 * a + b] = t[a][b];"),
     ],
@@ -120,3 +120,14 @@ def test_an_array_that_may_carry_a_value_is_of_all_iterations(before: str, body:
     loop = outer(before, body)
     assert loop.carries != "no"
     assert not loop.scratch
+
+
+@pytest.mark.parametrize(
+    ("before", "large"),
+    [("double t[8];", False), ("double t[600000];", True), ("double t[m];", True), (VECTOR, False)],
+)
+def test_a_large_array_has_no_place_on_the_stack_of_a_thread(before: str, large: bool) -> None:
+    loop = outer(before, f"{EIGHT} y[i] = t[2];")
+    assert loop.scratch == ("t",)
+    assert loop.large == large
+    assert shareable(loop) != large
