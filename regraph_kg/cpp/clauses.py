@@ -105,13 +105,14 @@ def _cleared(names: Indices, k: int, reduced: Sequence[ElementAccess]) -> str:
         is_before = element.node.end_byte < loop.node.start_byte
         if element.declared is not declared or element.mode != "write" or not is_before:
             continue
+        header = names.headers[element.place.loop]
+        if element.index != ({(header.symbol,): 1},) or element.place.loop in names.chain(k):
+            continue  # another loop goes through it, or it clears one element before each loop
         ends = _range(names, element)
         inside = (ends == _range(names, one) or _by_data(one) for one in reduced)
         if ends is not None and all(inside):
-            known, header = number(dict(ends)), names.headers[element.place.loop]
-            return (
-                str(known) if known else f"{short(header.end)}{' + 1' * (header.compare == '<=')}"
-            )
+            known, more = number(dict(ends)), " + 1" * (header.compare == "<=")
+            return str(known) if known else f"{short(header.end)}{more}"
     return ""
 
 

@@ -270,3 +270,17 @@ def test_a_container_of_the_text_may_have_no_order(kind: str) -> None:
     loop = f"void f({kind}& v) {{ for (int& x : v) x += 1; }}"
     code = f"struct {kind} {{ It begin(); It end(); }}; {loop}"
     assert not facts_of(code).loops[0].canonical
+
+
+@pytest.mark.parametrize(
+    ("before", "section"),
+    [
+        ("for (int j = 0; j < m; ++j) h[j] = 0;", "h[:m]"),
+        ("for (int j = 0; j < m; ++j) for (int q = 0; q < 3; ++q) h[j] = 0;", ""),
+        ("for (int j = 0; j < m; ++j) { h[j] = 0;", ""),  # others are not cleared there
+    ],
+)
+def test_the_length_of_what_is_added_up_is_that_of_a_loop_before(before: str, section: str) -> None:
+    loop = f"{before} for (int i = 0; i < n; ++i) h[k[i]] += 1; {'}' * before.count('{')}"
+    facts = facts_of(f"void f(const int* k, int* h, int n, int m) {{ {loop} }}")
+    assert facts.loops[-1].sections == (section,)
