@@ -109,7 +109,6 @@ def new(  # noqa: PLR0913 (a command's options)
     flags: Annotated[
         str, option("How your build reads FILE, as '-I include -DREAL=float'.", metavar="FLAGS")
     ] = "",
-    yes: Annotated[bool, option("Accepted: nothing is asked.")] = False,
     as_json: Json = False,
 ) -> None:
     """Make a problem of a function NAME that FILE defines: problem.toml, serial.cpp, home.toml.

@@ -73,8 +73,7 @@ class Trial:
 def lift_text(settings: Settings, technique: str, text: str, author: str) -> Story[Trial]:
     """Try a transform that somebody wrote, and keep it. `BadInput` for one that cannot be read."""
     with closing(open_store(settings)) as store:
-        name = resolve(technique, by_id(store.techniques()), None)
-        steps = _recorded(store, name)
+        name, steps = _recorded(store, technique)
         trial = yield from _tried(settings, name, steps, text, _by(author))
         store.add_transforms([trial.transform])
     return trial
@@ -87,11 +86,10 @@ def lift_again(settings: Settings, technique: str) -> Story[list[Trial]]:
     """
     trials = []
     with closing(open_store(settings)) as store:
-        name = resolve(technique, by_id(store.techniques()), None)
+        name, steps = _recorded(store, technique)
         known = [one for one in store.transforms() if one.technique == name]
         if not known:
             raise BadInput(f"technique {name}: no transform yet: give --transform or --model")
-        steps = _recorded(store, name)
         for one in known:
             try:
                 trial = yield from _tried(settings, name, steps, one.text, one.source, one.replays)
@@ -111,8 +109,7 @@ def lift_by_model(settings: Settings, technique: str, model: LanguageModel) -> S
     `AnswersPending` where the answer is to come by file; `BadInput` if no answer can be read.
     """
     with closing(model), closing(open_store(settings)) as store:
-        name = resolve(technique, by_id(store.techniques()), None)
-        steps = _recorded(store, name)
+        name, steps = _recorded(store, technique)
         trial, said = None, ""
         for attempt in range(MOST_ROUNDS):
             reply = model.complete(_prompt(name, steps, attempt, said))
@@ -138,9 +135,9 @@ def _by(author: str) -> Source:
     return Source(model=author, created=datetime.now(UTC).isoformat(timespec="seconds"))
 
 
-def _recorded(store: "GraphStore", technique: str) -> list[RecordedStep]:
-    """The steps of a technique; `BadInput` where the graph has none."""
-    steps = []
+def _recorded(store: "GraphStore", said: str) -> tuple[str, list[RecordedStep]]:
+    """The id of a technique, and its steps; `BadInput` where the graph has none."""
+    technique, steps = resolve(said, by_id(store.techniques()), None), list[RecordedStep]()
     for trajectory in store.export():
         before = trajectory.serial
         for number, step in enumerate(trajectory.steps, 1):
@@ -151,7 +148,7 @@ def _recorded(store: "GraphStore", technique: str) -> list[RecordedStep]:
             before = step.code
     if not steps:
         raise BadInput(f"technique {technique}: the graph has no step of it (regraph ingest FILE)")
-    return steps
+    return technique, steps
 
 
 def _tried(

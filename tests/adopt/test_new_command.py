@@ -94,7 +94,7 @@ def test_a_quotient_of_sizes_grows_with_them(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_said_tolerance_is_the_problems(run: Run, tmp_path: Path) -> None:
-    flags = ("--size", "n=20000", "--tolerance", "0.5", "--yes")
+    flags = ("--size", "n=20000", "--tolerance", "0.5")
     made = run("problem", "new", str(TASKS), "--function", "relu", *flags)
     assert made.returncode == 0, made.stdout + made.stderr
     assert "tolerance = { absolute = 0.5 }" in (tmp_path / "relu/problem.toml").read_text()
