@@ -26,7 +26,7 @@ from regraph_kg.evaluation.compile.own_folder import own_folder
 from regraph_kg.evaluation.compile.sandboxed import Ran, run_project
 from regraph_kg.evaluation.gpu.device import machine_facts, openmp_device, threads, turn
 from regraph_kg.evaluation.problem.project import ProjectProblem, copy, digest_of, words
-from regraph_kg.evaluation.rules import JudgeLimits
+from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.timing.estimate import TimeEstimate, level
 from regraph_kg.evaluation.timing.load import LoadWatch
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Outcome, code_hash
@@ -60,14 +60,6 @@ class _PairRule(NamedTuple):
 
 # A screening tells 10 % apart, a full verdict 5 %; benches of some seconds end by the clock.
 _SCREENING, _FULL = _PairRule(3, 7, 0.04, 30.0), _PairRule(7, 21, 0.02, 180.0)
-
-
-class CandidateFailed(Exception):
-    """A command fails for what the candidate does; never for the machine or the project."""
-
-    def __init__(self, outcome: Outcome, diagnosis: str) -> None:
-        super().__init__(diagnosis)
-        self.outcome, self.diagnosis = outcome, diagnosis[:_MOST_DIAGNOSIS]
 
 
 class CommandJudge:
@@ -105,8 +97,9 @@ class CommandJudge:
                 session.test()
                 pairs = session.timed(_FULL if is_full else _SCREENING, incumbent)
                 found = _times(pairs) | {"load": watch.found()}
-            except CandidateFailed as failed:
-                found = {"outcome": failed.outcome, "diagnosis": failed.diagnosis}
+            except Failure as failed:
+                diagnosis = failed.diagnosis[:_MOST_DIAGNOSIS]
+                found = {"outcome": failed.outcome, "diagnosis": diagnosis}
         return EvalReport(
             problem=problem.name,
             target=candidate.target,
@@ -142,7 +135,7 @@ class ProjectSession:
 
     Commands run in one folder `work`, always at the same path, as build systems write absolute
     paths into their products. Kept beside it, out of their reach: the unchanged project, built, and
-    the candidate, built. `build`, `test` and `timed` raise `CandidateFailed`.
+    the candidate, built. `build`, `test` and `timed` raise `Failure`.
     """
 
     def __init__(self, problem: ProjectProblem, limits: JudgeLimits, root: Path) -> None:
@@ -200,7 +193,7 @@ class ProjectSession:
         file.write_bytes(code.encode("utf-8", "surrogatepass"))  # halves of pairs: models send them
         self._run_build()
         if not self._keep(self._built):
-            raise CandidateFailed(Outcome.SUSPICIOUS, "the build leaves files that nobody can copy")
+            raise Failure(Outcome.SUSPICIOUS, "the build leaves files that nobody can copy")
 
     def test(self) -> None:
         """Test what was built last."""
@@ -209,7 +202,7 @@ class ProjectSession:
         _require(run, "the tests", commands.test_seconds)
         missing = [text for text in commands.passed if text not in run.said]
         if missing:
-            raise CandidateFailed(
+            raise Failure(
                 Outcome.SUSPICIOUS,
                 f"the tests ended with exit code 0, but did not print {missing[0]!r};"
                 f" they printed: {plain(run.said).strip()[-_SAID:] or 'nothing'}",
@@ -238,7 +231,7 @@ class ProjectSession:
         own = before or self._own_bench(seed)
         if difference := self._difference(own, run):
             what = "the bench prints something else than that of the unchanged project"
-            raise CandidateFailed(Outcome.WRONG_ANSWER, f"{what}: {difference}")
+            raise Failure(Outcome.WRONG_ANSWER, f"{what}: {difference}")
         return own.seconds, run.seconds
 
     def _difference(self, right: Ran, other: Ran) -> str | None:
@@ -266,7 +259,7 @@ class ProjectSession:
         _require(run, "the bench", limit)
         if run.cut:
             text = "the bench prints too much to compare: let it print a sum and some elements"
-            raise CandidateFailed(Outcome.WRONG_ANSWER, text)
+            raise Failure(Outcome.WRONG_ANSWER, text)
         return run
 
     def _run_build(self) -> None:
@@ -283,7 +276,7 @@ class ProjectSession:
         text = said[start : start + _SAID] or f"it ended with exit code {run.code}"
         if run.code is None:
             text = f"the build takes more than {commands.build_seconds:g} s"
-        raise CandidateFailed(Outcome.COMPILE_FAILED, text)
+        raise Failure(Outcome.COMPILE_FAILED, text)
 
     def _run(self, commands: Sequence[str], seconds: float, seed: int = 0) -> Ran:
         """The commands in turn until one fails, in `seconds`. `BadInput` where there is none."""
@@ -323,7 +316,7 @@ class ProjectSession:
         """A failure in it is the project's, and a fault of the problem."""
         try:
             yield
-        except CandidateFailed as failed:
+        except Failure as failed:
             text = f"the {step} of the project as it stands fails: {failed.diagnosis}"
             raise self._fault(text) from None
 
@@ -357,17 +350,17 @@ def _times(pairs: _Pairs) -> dict[str, object]:
 
 
 def _require(run: Ran, step: str, limit: float) -> None:
-    """Raise `CandidateFailed` where commands that run the candidate do not succeed."""
+    """Raise `Failure` where commands that run the candidate do not succeed."""
     if run.code == 0:
         return
     if run.code is None:
-        raise CandidateFailed(Outcome.TIMED_OUT, f"{step}: not over after {limit:.3g} s")
+        raise Failure(Outcome.TIMED_OUT, f"{step}: not over after {limit:.3g} s")
     said = plain(run.said).strip()[-_SAID:]
     if run.code < 0 or run.code in _SIGNALS:
         number = -run.code if run.code < 0 else run.code - _SIGNALS.start + 1
-        raise CandidateFailed(Outcome.CRASHED, f"{step}: ended by signal {number}: {said}")
+        raise Failure(Outcome.CRASHED, f"{step}: ended by signal {number}: {said}")
     text = f"{step}: ended with exit code {run.code}: {said}"
-    raise CandidateFailed(Outcome.WRONG_ANSWER, text)
+    raise Failure(Outcome.WRONG_ANSWER, text)
 
 
 def first_difference(right: Sequence[str], words: Sequence[str], tolerance: float) -> str | None:

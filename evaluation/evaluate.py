@@ -165,8 +165,7 @@ class Judge:
             return evaluation
         looks = LOOKS if evaluation.grade == "full" else LOOKS[:1]
         both = replace(evaluation.program, budget=None), other
-        found = session.compare(rival, both, looks)
-        return evaluation if isinstance(found, Failure) else replace(evaluation, rivalry=found)
+        return replace(evaluation, rivalry=session.compare(rival, both, looks))
 
     def _look_further(self, session: Session, evaluation: Evaluation) -> Evaluation:
         """Further cases; compute-sanitizer works beside them, as nothing is timed any more."""
@@ -177,7 +176,10 @@ class Judge:
             return session.look_further(builds, evaluation)
         with ThreadPoolExecutor(1) as beside:
             finding = beside.submit(self._machine.sanitize, candidate.code, program, problem)
-            evaluation = session.look_further(builds, evaluation)
+            try:
+                evaluation = session.look_further(builds, evaluation)
+            except Failure as failure:
+                evaluation = evaluation.failed(failure)
         return evaluation.failed(finding.result())
 
     def _profile(self, session: Session, evaluation: Evaluation) -> Evaluation:

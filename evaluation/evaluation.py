@@ -116,18 +116,23 @@ class Evaluation:
         return self.failure is not None or self.ended_at_glance
 
     def then(self, stage: str, step: "Step") -> "Evaluation":
-        """The evaluation after one more stage, if it is not over."""
+        """The evaluation after one more stage, if it is not over; a failure there ends it."""
         if self.is_over:
             return self
         start = time.perf_counter()
-        return step(self).spent(stage, time.perf_counter() - start)
+        try:
+            after = step(self)
+        except Failure as failure:
+            after = self.failed(failure)
+        return after.spent(stage, time.perf_counter() - start)
 
     def spent(self, stage: str, seconds: float) -> "Evaluation":
         before = self.stages.get(stage, 0.0)
         return replace(self, stages={**self.stages, stage: before + seconds})
 
     def failed(self, failure: Failure | None) -> "Evaluation":
-        return replace(self, failure=failure) if failure else self
+        # a traceback's frames hold a worker's memory
+        return replace(self, failure=failure.with_traceback(None)) if failure else self
 
     def facts(self) -> dict[str, str]:
         """Facts of its report besides the machine's."""

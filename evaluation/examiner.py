@@ -28,16 +28,14 @@ class Examiner:
         self._problem, self._references, self._pool = problem, references, pool
         self._defences, self._rng = defences, random.Random(seed)
 
-    def examine(
-        self, bench: Bench, *, audit: bool = False, at_hand: bool = False
-    ) -> Failure | None:
-        """The first witness that is wrong; with an audit, or now and then with one.
+    def examine(self, bench: Bench, *, audit: bool = False, at_hand: bool = False) -> None:
+        """Raise `Failure` for the first wrong witness; with an audit, or now and then with one.
 
         Of those whose truths are not at hand yet, one at random at least is examined; none if only
         what is `at_hand` is asked for. `bench` keeps what was not examined.
         """
         if not (self._defences.timed_verify and self._defences.comparison):
-            return None
+            return
         witnesses = self._rng.sample(bench.witnesses, len(bench.witnesses))
         witnesses.sort(key=self._is_unknown)
         if (bench.audit and not at_hand) and (
@@ -58,10 +56,9 @@ class Examiner:
                 where = f"timed calls at shape {shape_text(self._problem.sizes.time)}"
                 if witness.content.version:
                     where += ", a few inputs changed in place since the call before"
-                return Failure(Outcome.WRONG_ANSWER, f"{where}: {text}")
+                raise Failure(Outcome.WRONG_ANSWER, f"{where}: {text}")
             if witness is not bench.audit:
                 bench.witnesses.remove(witness)
-        return None
 
     def retire(self, contents: Iterable[TimedInputs]) -> None:
         """Retire inputs that a diagnosis reveals: the next candidate could know them."""
@@ -80,23 +77,23 @@ class Examiner:
         changed = self._references.truths(self._case(content.next))
         return any(np.any(truth.values != changed[name].values) for name, truth in truths.items())
 
-    def ghost(self, bench: Bench, worker: Worker, seconds: float) -> Failure | None:
+    def require_kernels(self, bench: Bench, worker: Worker, seconds: float) -> None:
         """One more call with launches swallowed: then no kernel can have computed the answer."""
         # without arrays to read every call has one answer, which memory of the last one still holds
         if not (self.needs_kernels and self._problem.inputs):
-            return None
+            return
         # One that launches none at all failed at its first timed call. A crash is of no interest.
-        row = bench.last(worker, self._pool.content(0))
-        if isinstance(row, Failure) or worker.ghost(row, seconds):
-            return None
-        witness = bench.last_witness(worker)
-        if isinstance(witness, Failure) or self._mismatch(witness):
-            return None
-        return Failure(
-            Outcome.SUSPICIOUS,
-            "the answer is right although its kernel launches were suppressed:"
-            " it is not computed by kernels of its own on the GPU",
-        )
+        try:
+            worker.ghost(bench.last(worker, self._pool.content(0)), seconds)
+            witness = bench.last_witness(worker)
+        except Failure:
+            return
+        if not self._mismatch(witness):
+            raise Failure(
+                Outcome.SUSPICIOUS,
+                "the answer is right although its kernel launches were suppressed:"
+                " it is not computed by kernels of its own on the GPU",
+            )
 
     def shows_changes(self, content: TimedInputs) -> bool:
         """Whether the truths differ, by more than the tolerance, once a few elements changed."""

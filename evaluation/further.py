@@ -28,7 +28,7 @@ from regraph_kg.evaluation.problem.alterations import TWICE, fitting
 from regraph_kg.evaluation.problem.inputs import factors, variant_of
 from regraph_kg.evaluation.problem.problem import Sizes, shape_text
 from regraph_kg.evaluation.problem.types import bits
-from regraph_kg.evaluation.rules import Failure
+from regraph_kg.evaluation.rules import Failure, placed
 from regraph_kg.evaluation.slots import Staffing
 from regraph_kg.evaluation.teams import with_threads
 from regraph_kg.evaluation.verify.cases import MODERATE, around, nearly
@@ -104,25 +104,25 @@ class FurtherChecks:
         found = (case for case in self.stood if case in self.plan.large and not case.alteration)
         return next(found, None)
 
-    def fault(
+    def examine(
         self, code: str, program: Program, threads: int, call_seconds: float, grade: Grade
-    ) -> Failure | None:
-        """The first case that a candidate gets wrong."""
+    ) -> None:
+        """Raise `Failure` for the first case that a candidate gets wrong."""
         # On a CPU most are run by some secret number of threads, the first large one by one, too.
         # Another number of threads than usual may well take too long.
         for team, cases in self._rounds(code, program, threads, grade):
-            with self.staffing.staffed(program, cases, team, self._rules.surroundings) as (
-                worker,
-                check,
-            ):
-                check.times.call = call_seconds
-                failure = worker.start or check.each(worker, cases, self._runs)
-            if failure and team == threads:
-                return failure
-            if failure and failure.outcome is not Outcome.TIMED_OUT:
-                text = f"{with_threads(team)}: {failure.diagnosis}"
-                return replace(failure, diagnosis=text)
-        return None
+            staffed = self.staffing.staffed(program, cases, team, self._rules.surroundings)
+            try:
+                with (
+                    placed(with_threads(team) if team != threads else ""),
+                    staffed as (worker, check),
+                ):
+                    check.times.call = call_seconds
+                    worker.start()
+                    check.each(worker, cases, self._runs)
+            except Failure as failure:
+                if team == threads or failure.outcome is not Outcome.TIMED_OUT:
+                    raise
 
     def _rounds(
         self, code: str, program: Program, threads: int, grade: Grade
@@ -172,28 +172,28 @@ class FurtherChecks:
     ) -> Iterator[tuple[Case, bool]]:
         """Cases until `end`, and whether a trusted program stands each."""
         waiting = list(cases)
-        while waiting and time.monotonic() < end:
-            with self.staffing.staffed(program, waiting, 1) as (worker, verification):
-                if worker.start:
-                    return
-                while waiting and time.monotonic() < end and not worker.is_gone:
-                    case = waiting.pop(0)
-                    yield case, self._stands(worker, verification, case)
+        with suppress(Failure):
+            while waiting and time.monotonic() < end:
+                with self.staffing.staffed(program, waiting, 1) as (worker, verification):
+                    worker.start()
+                    while waiting and time.monotonic() < end and not worker.is_gone:
+                        case = waiting.pop(0)
+                        yield case, self._stands(worker, verification, case)
 
     def _stands(self, worker: Worker, verification: Verification, case: Case) -> bool:
         """Whether a trusted program is right with room to spare; near the timing shape, right."""
         # There timed calls ask the same of everybody.
         share = _STOOD_ALTERED if case.alteration else 1.0 if case in self.plan.large else _STOOD
         share = 0.0 if case.alteration == "whole" else share  # a case of what rounds nowhere
-        # one run without a truth first: the reference would be waited for much longer
-        if not self._references.knows(case) and verification.repeat(worker, case, 1):
-            return False
-        with suppress(BadInput):
+        with suppress(BadInput, Failure):
+            # one run without a truth first: the reference would be waited for much longer
+            if not self._references.knows(case):
+                verification.repeat(worker, case, 1)
             # a sentinel may be infinite itself
             if case.alteration not in (None, "sentinels") and not self._is_finite(case):
                 return False
-            check = replace(verification, share=share)
-            return check.each(worker, [case], self._runs) is None
+            replace(verification, share=share).each(worker, [case], self._runs)
+            return True
         return False
 
     def _is_finite(self, case: Case) -> bool:

@@ -1,16 +1,31 @@
 """Rules of the judge: Defences, Limits, and Failure, the one way a candidate fails."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from regraph_kg.models.evaluation import Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A candidate's failure: data, never an exception."""
+@dataclass(eq=False)
+class Failure(Exception):
+    """A candidate's failure: raised by what runs its code, returned by what compiles it.
+
+    `Evaluation.then` makes it data of a report.
+    """
 
     outcome: Outcome
     diagnosis: str
+
+
+@contextmanager
+def placed(where: str) -> Iterator[None]:
+    """Tell the place of a candidate's failure in it, if it is given."""
+    try:
+        yield
+    except Failure as failure:
+        failure.diagnosis = ": ".join(filter(None, (where, failure.diagnosis)))
+        raise
 
 
 @dataclass(slots=True)

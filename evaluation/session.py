@@ -13,8 +13,9 @@ import random
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -39,7 +40,7 @@ from regraph_kg.evaluation.timing.timing import (
     TimingOptions,
     measure,
     measure_in_turn,
-    placed,
+    timed_calls,
 )
 from regraph_kg.evaluation.verify.cases import check_shapes, is_meant, plan, secret_shapes
 from regraph_kg.evaluation.verify.reference import Case, References
@@ -62,6 +63,7 @@ _RENEWED_AFTER, _RENEWED_SHARE, _RENEWED_SHARE_GPU = 1.0, 0.2, 0.07
 """A baseline's worker is replaced after so many seconds, if that costs no more than this share: of
 a GPU's time all that it takes, of a CPU's its calls. Machines drift by a tenth within ten seconds,
 which a CPU candidate's times would follow as well."""
+_WARM_UP_CALLS = 2  # before one that is profiled
 _MORE_CHANGES, _MOST_CHANGED = 32, 4
 """If changes do not show, so many times as many are made; up to this part of the smallest array."""
 
@@ -132,8 +134,9 @@ class Session:
         with self._serial() as slot:
             cases = self._cases(full=False)
             largest = [case for case in cases if not case.version][-1]
-            self._require(slot.worker.start or slot.verification.repeat(slot.worker, largest))
-            self._require(slot.verification.examine(slot.worker, cases))
+            slot.worker.start()
+            slot.verification.repeat(slot.worker, largest)
+            slot.verification.examine(slot.worker, cases)
             self.sandbox = ", ".join(sorted(slot.worker.confined)) or "none"
             tell("computing truths at the timing shape")
             contents = self._contents  # so many elements change that the outputs show it, or none
@@ -144,7 +147,7 @@ class Session:
             tell("timing the serial code")
             self._time_baseline(slot)
             slot.dismiss()
-            self._require(self._examiner.examine(slot.bench))
+            self._examiner.examine(slot.bench)
 
     def staff(self, count: int) -> None:
         """Start so many workers before a CPU candidate is compiled, if they are small."""
@@ -175,10 +178,8 @@ class Session:
     def verify(self, slot: Slot, evaluation: Evaluation) -> Evaluation:
         """Load a candidate, and check it at the check shapes."""
         cases = self._cases(full=evaluation.grade == "full")
-        differs = slot.worker.start or slot.verification.examine(slot.worker, cases)
-        if isinstance(differs, Failure):
-            return evaluation.failed(differs)
-        return replace(evaluation, differs=differs)
+        slot.worker.start()
+        return replace(evaluation, differs=slot.verification.examine(slot.worker, cases))
 
     def renew_baseline(self, evaluation: Evaluation) -> Evaluation:
         """Replace a worker of the baseline before a candidate's series: machines drift."""
@@ -201,17 +202,15 @@ class Session:
         slot.series = TimedSeries(slot.worker, slot.bench, self.call_seconds, self._timing(slot))
         effort = evaluation.traits.efforts["glance"]
         rule = StopRule(effort.seconds, effort.half_width, least=_GLANCE_SAMPLES)
-        failure = slot.series.begin() or slot.series.run(rule, _GLANCE_WARM_UP)
-        if failure:
-            self._examiner.retire(slot.bench.shown)  # its last words may tell of them
-            return evaluation.failed(placed(failure, self.call_seconds))
-        wrong = self._examiner.examine(slot.bench, at_hand=True)
+        with self._timed_calls(slot):
+            slot.series.begin()
+            slot.series.run(rule, _GLANCE_WARM_UP)
+        self._examiner.examine(slot.bench, at_hand=True)
         # even the fastest call tells enough, as a busy machine makes calls longer, never shorter
         fastest, best = min(batch.each for batch in slot.series.batches), evaluation.incumbent
         is_slower = best is not None and fastest > _CLEARLY_SLOWER * best
-        is_told = evaluation.grade == "glance" or (is_slower and evaluation.grade != "full")
-        if wrong or not is_told:
-            return evaluation.failed(wrong)
+        if not (evaluation.grade == "glance" or (is_slower and evaluation.grade != "full")):
+            return evaluation
         times = self._times((slot.series.so_far(),), evaluation, is_glance=True)
         return replace(evaluation, times=times, load=watch.found(), ended_at_glance=True)
 
@@ -221,13 +220,14 @@ class Session:
         assert evaluation.program
         watch = LoadWatch(self._rules.cores, self._rules.monitor)
         with self.slots.silence(evaluation.program) if full else nullcontext():
-            result = self._time_workers(slot, evaluation)
+            try:
+                series = self._time_workers(slot, evaluation)
+            except Failure as failure:
+                return replace(evaluation, load=watch.found()).failed(failure)
             load = watch.found()
-            if not isinstance(result, Failure) and (load or (full and not target.on_gpu)):
+            if load or (full and not target.on_gpu):
                 self.time_serial()
-        if isinstance(result, Failure):
-            return replace(evaluation, failure=result, load=load)
-        return replace(evaluation, times=self._times(result, evaluation), load=load)
+        return replace(evaluation, times=self._times(series, evaluation), load=load)
 
     def _times(
         self, own: tuple[MeasuredSeries, ...], evaluation: Evaluation, *, is_glance: bool = False
@@ -245,16 +245,14 @@ class Session:
     def look_further(self, builds: Builds, evaluation: Evaluation) -> Evaluation:
         """Further cases of a candidate that has passed, and its other builds."""
         code, grade, further = evaluation.candidate.code, evaluation.grade, self._further
-        failure = further.fault(code, builds.plain, self._threads, self.call_seconds, grade)
-        if not failure:
-            teams = Teams(further.staffing, further.secret, further.team)
-            few = further.few if grade == "full" else []  # some extents are near a team's size
-            both = [further.plan.usual, *few], further.large
-            failure = teams.many(code, (builds.plain, builds.trapping), both, grade)
-            if not failure and builds.perturbed:
-                cases = self._cases(full=False)
-                failure = teams.held_up(builds.perturbed, cases, further.stood, grade)
-        return evaluation.failed(failure)
+        further.examine(code, builds.plain, self._threads, self.call_seconds, grade)
+        teams = Teams(further.staffing, further.secret, further.team)
+        few = further.few if grade == "full" else []  # some extents are near a team's size
+        both = [further.plan.usual, *few], further.large
+        teams.many(code, (builds.plain, builds.trapping), both, grade)
+        if builds.perturbed:
+            teams.held_up(builds.perturbed, self._cases(full=False), further.stood, grade)
+        return evaluation
 
     def profile(self, library: Path, program: Program) -> KernelTimes | None:
         """Kernels and copies of one warm call, in a worker of its own; None where that fails."""
@@ -264,18 +262,14 @@ class Session:
             worker, bench = slot.worker, slot.bench
             worker.assign(program)
             bench.begin()
-            if worker.start or worker.settle():
-                return None
-            loaded: list[int] | Failure = []
-            for is_warm in (False, False, True):
-                loaded = bench.load(worker, 1, 0.0)
-                if isinstance(loaded, Failure):
-                    return None
-                if not is_warm and isinstance(worker.call(loaded, self.call_seconds), Failure):
-                    return None
-            assert not isinstance(loaded, Failure)
-            said = worker.profile(loaded[0], self.call_seconds)
-            return None if isinstance(said, Failure) else parsed(said)
+            worker.start()
+            worker.settle()
+            for _ in range(_WARM_UP_CALLS):
+                worker.call(bench.load(worker, 1, 0.0), self.call_seconds)
+            (row,) = bench.load(worker, 1, 0.0)
+            return parsed(worker.profile(row, self.call_seconds))
+        except Failure:
+            return None
         finally:
             slot.end()
 
@@ -294,112 +288,109 @@ class Session:
 
     def compare(
         self, rival: str, programs: tuple[Program, Program], looks: Sequence[int]
-    ) -> Rivalry | Failure:
-        """Pairs of fresh workers until something is known, or after the last look."""
+    ) -> Rivalry | None:
+        """Pairs of fresh workers until something is known, or after the last look; else None."""
         series: tuple[list[Sequence[float]], list[Sequence[float]]] = ([], [])
-        with self.slots.silence(programs[0]):
+        with self.slots.silence(programs[0]), suppress(Failure):
             for pairs in looks:
                 while len(series[0]) < pairs:
-                    pair = self.in_turn(programs)
-                    if isinstance(pair, Failure):
-                        return pair
-                    for side, measured in zip(series, pair, strict=True):
+                    for side, measured in zip(series, self.in_turn(programs), strict=True):
                         side.append(measured.samples)
                 comparison = compare(rival, *series)
                 if comparison.verdict != "unknown":
                     break
-        return comparison
+            return comparison
+        return None
 
-    def in_turn(
-        self, programs: tuple[Program, Program]
-    ) -> tuple[MeasuredSeries, MeasuredSeries] | Failure:
+    def in_turn(self, programs: tuple[Program, Program]) -> tuple[MeasuredSeries, MeasuredSeries]:
         """Times of two fresh workers in turn; of two others where the device was disturbed."""
-        times = self._in_turn(programs)
-        return self._in_turn(programs) if self._is_disturbed else times
+        measure_pair = partial(self._in_turn, programs)
+        return self._undisturbed(measure_pair, measure_pair)
 
-    def _in_turn(
-        self, programs: tuple[Program, Program]
-    ) -> tuple[MeasuredSeries, MeasuredSeries] | Failure:
+    def _in_turn(self, programs: tuple[Program, Program]) -> tuple[MeasuredSeries, MeasuredSeries]:
         first, second = programs
         with self.slots.candidate(first) as one, self.slots.candidate(second) as other:
             both = one, other
-            failure = one.worker.start or other.worker.start
-            if failure:
-                return failure
+            for slot in both:
+                slot.worker.start()
             self.slots.settle()
             workers = [(slot.worker, slot.bench) for slot in both]
-            measured = measure_in_turn(workers, self.call_seconds, self._method)
-            if isinstance(measured, Failure):
-                self._examiner.retire([*one.bench.shown, *other.bench.shown])
-                return measured
-            checks = (self._checked(slot, audit=False) for slot in both)
-            return next(filter(None, checks), None) or measured
+            with self._timed_calls(*both):
+                measured = measure_in_turn(workers, self.call_seconds, self._method)
+            for slot in both:
+                self._check(slot, audit=False)
+            return measured
+
+    def _undisturbed(self, first: Callable[[], _Kept], again: Callable[[], _Kept]) -> _Kept:
+        """What the first gives; `again` where too much was taken off its times."""
+        try:
+            timed = first()
+        except Failure:
+            if not self.slots.readying.was_off:
+                raise
+        return again() if self.slots.readying.was_off else timed
 
     def _time_workers(
         self, slot: Slot | None, evaluation: Evaluation
-    ) -> tuple[MeasuredSeries, ...] | Failure:
+    ) -> tuple[MeasuredSeries, ...]:
         """Series of the workers, one where that is censored."""
         series: tuple[MeasuredSeries, ...] = ()
         count = evaluation.traits.efforts[evaluation.grade].workers
         audited = secrets.randbelow(count) if evaluation.grade == "full" else None
         for number in range(count):
-            audit = number == audited
+            fresh = first = partial(self._time_fresh, evaluation, number == audited)
             if slot and not series:
-                timed = self._time_worker(slot, evaluation, audit)
-            else:
-                timed = self._time_fresh(evaluation, audit)
-            if self._is_disturbed:
-                timed = self._time_fresh(evaluation, audit)
-            if isinstance(timed, Failure):
-                return timed
-            series += (timed,)
-            if timed.censored:
+                first = partial(self._time_worker, evaluation, number == audited, slot)
+            series += (self._undisturbed(first, fresh),)
+            if series[-1].censored:
                 break
         return series
 
-    def _time_fresh(self, evaluation: Evaluation, audit: bool) -> MeasuredSeries | Failure:
+    def _time_fresh(self, evaluation: Evaluation, audit: bool) -> MeasuredSeries:
         assert evaluation.program
         with self.slots.candidate(evaluation.program) as slot:
-            return slot.worker.start or self._time_worker(slot, evaluation, audit)
+            slot.worker.start()
+            return self._time_worker(evaluation, audit, slot)
 
-    def _time_worker(
-        self, slot: Slot, evaluation: Evaluation, audit: bool
-    ) -> MeasuredSeries | Failure:
+    def _time_worker(self, evaluation: Evaluation, audit: bool, slot: Slot) -> MeasuredSeries:
         """Time a loaded candidate, end it, then verify the outputs of its timed calls."""
         # A series that was glanced at goes on. `audit`: verify also one call whose inputs nobody
         # has had.
-        method, series, failure = self._timing(slot), slot.series, None
-        if series is None:
-            series = TimedSeries(slot.worker, slot.bench, self.call_seconds, method)
-            failure = series.begin()
-        if not failure:
+        method, series = self._timing(slot), slot.series
+        with self._timed_calls(slot):
+            if series is None:
+                series = TimedSeries(slot.worker, slot.bench, self.call_seconds, method)
+                series.begin()
             if evaluation.grade == "full" or slot.worker.on_device or slot.worker.device_work[0]:
                 self.slots.settle()
-            failure = series.run(self._rule(evaluation), method.warm_up)
-        measured = failure or series.end()
-        if isinstance(measured, Failure):
-            self._examiner.retire(slot.bench.shown)  # its last words may tell of them
-            return placed(measured, self.call_seconds)
-        return self._checked(slot, audit=audit) or measured
+            series.run(self._rule(evaluation), method.warm_up)
+            measured = series.end()
+        self._check(slot, audit=audit)
+        return measured
+
+    @contextmanager
+    def _timed_calls(self, *slots: Slot) -> Iterator[None]:
+        """Where timed calls fail their last words may tell of inputs."""
+        try:
+            with timed_calls(self.call_seconds):
+                yield
+        except Failure:
+            for slot in slots:
+                self._examiner.retire(slot.bench.shown)
+            raise
 
     def _timing(self, slot: Slot) -> TimingOptions:
         ghosts = self._rules.defences.ghost and slot.serves.cuda
         return replace(self._method, kernels=ghosts and self._examiner.needs_kernels)
 
-    def _checked(self, slot: Slot, *, audit: bool) -> Failure | None:
+    def _check(self, slot: Slot, *, audit: bool) -> None:
         """Ask a worker that was timed what it did, end it, and verify its outputs."""
-        worker, failure = slot.worker, None
         if self._rules.defences.device_state:
-            failure = self.slots.readying.shrunk(slot.bench, worker)
-        if not failure and self._rules.defences.ghost and slot.serves.cuda:
-            failure = self._examiner.ghost(slot.bench, worker, self.call_seconds)
+            self.slots.readying.require_unshrunk(slot.bench, slot.worker)
+        if self._rules.defences.ghost and slot.serves.cuda:
+            self._examiner.require_kernels(slot.bench, slot.worker, self.call_seconds)
         slot.dismiss()  # it stands still: none of its code runs any more
-        return failure or self._examiner.examine(slot.bench, audit=audit)
-
-    @property
-    def _is_disturbed(self) -> bool:
-        """Whether the last candidate's times are too short, as too much was taken off them."""
-        return self.slots.readying.was_off
+        self._examiner.examine(slot.bench, audit=audit)
 
     def _rule(self, evaluation: Evaluation) -> StopRule:
         target = evaluation.traits
@@ -416,7 +407,7 @@ class Session:
         """Time the serial code again, in a fresh worker."""
         with self._serial() as slot:
             self.slots.settle()
-            self._require(slot.worker.start)
+            slot.worker.start()
             self._time_baseline(slot)
 
     def _time_baseline(self, slot: Slot) -> None:
@@ -425,31 +416,30 @@ class Session:
         method = replace(self._method, monitor=None)
         worker, bench = slot.worker, slot.bench
         series = measure(worker, bench, _BASELINE_RULE, _BASELINE_SECONDS, method)
-        self.baseline = (*self.baseline, self._require(series))[-_BASELINE_WORKERS:]
+        self.baseline = (*self.baseline, series)[-_BASELINE_WORKERS:]
         self._renewed = time.monotonic()
         self._renewal = self._renewed - start
 
     @contextmanager
     def _serial(self) -> Iterator[Slot]:
+        """A slot for the serial code. Raises `BadInput` where that fails."""
         where = self._rules.surroundings
         surroundings = Surroundings(stopwatch=where.stopwatch, cores=where.cores)
         slot = self.slots.started(self._programs.serial, surroundings, threads=1)
         try:
             slot.worker.assign(self._programs.serial)
             yield slot
+        except Failure as failure:
+            role = {
+                Outcome.NONDETERMINISTIC: "serial.cpp differs from run to run",
+                Outcome.TIMED_OUT: "serial.cpp takes too long (make the sizes smaller)",
+                Outcome.WRONG_ANSWER: "serial.cpp fails its own check"
+                " (tolerance, reference.cpp, or memory read that nothing wrote?)",
+            }.get(failure.outcome, "serial.cpp fails")
+            text = f"problem {self.problem.name}: {role}: {failure.diagnosis}"
+            raise BadInput(text) from None
         finally:
             slot.end()
 
     def _cases(self, full: bool) -> list[Case]:
         return plan(self.problem, self._shapes, self._rules.seed, full)
-
-    def _require(self, result: _Kept | Failure) -> _Kept:
-        if not isinstance(result, Failure):
-            return result
-        role = {
-            Outcome.NONDETERMINISTIC: "serial.cpp differs from run to run",
-            Outcome.TIMED_OUT: "serial.cpp takes too long (make the sizes smaller)",
-            Outcome.WRONG_ANSWER: "serial.cpp fails its own check"
-            " (tolerance, reference.cpp, or memory read that nothing wrote?)",
-        }.get(result.outcome, "serial.cpp fails")
-        raise BadInput(f"problem {self.problem.name}: {role}: {result.diagnosis}")

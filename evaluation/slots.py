@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.gpu.monitor import GpuMonitor
 from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
-from regraph_kg.evaluation.rules import Defences, JudgeLimits
+from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.timing.batches import Bench, Pool, Readying, reserve
 from regraph_kg.evaluation.timing.timing import TimedSeries
 from regraph_kg.evaluation.verify.cases import unaligned_shape
@@ -102,8 +102,10 @@ class Staffing:
             with Worker(program, shared, rules.defences, rules.limits, threads, where) as worker:
                 # Half of these workers are like timed ones: nothing that was allocated is poisoned.
                 # What is wrong with the worker, the first call will tell.
-                if secrets.randbits(1) and not worker.start:
-                    worker.settle()
+                with contextlib.suppress(Failure):
+                    if secrets.randbits(1):
+                        worker.start()
+                        worker.settle()
                 yield worker, self.verification(shared, calls, CALL_SECONDS)
         finally:
             shared.close()

@@ -20,10 +20,11 @@ import random
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 
 from regraph_kg.evaluation.problem.problem import shape_text
-from regraph_kg.evaluation.rules import Failure
+from regraph_kg.evaluation.rules import Failure, placed
 from regraph_kg.evaluation.slots import CALL_SECONDS, Staffing
 from regraph_kg.evaluation.verify.reference import Case
 from regraph_kg.evaluation.verify.verify import POISONS
@@ -70,7 +71,7 @@ def with_threads(number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Teams:
-    """Runs of a candidate by teams of other sizes than usual."""
+    """Runs of a candidate by teams of other sizes than usual. Methods raise `Failure`."""
 
     staffing: Staffing
     secret: random.Random  # of a screening's large team, another one each time
@@ -82,7 +83,7 @@ class Teams:
         builds: tuple[Program, Program | None],
         cases: tuple[Sequence[Case], Case | None],
         grade: Grade,
-    ) -> Failure | None:
+    ) -> None:
         """What a team larger than most machines' own gets wrong.
 
         Of `builds` the second has traps, of `cases` it is large. Few threads run the build with
@@ -91,33 +92,34 @@ class Teams:
         program, trapping = builds
         small, large = cases
         if program.cuda or not has_threads(code):
-            return None
+            return
         lengths = fixed_lengths(code, program.entry)
         likely = [team for team in _TEAMS if team - 1 in lengths] or _TEAMS
         teams = _TEAMS if grade == "full" else [self.secret.choice(likely)]
-        if trapping and self._of_many(trapping, 2, small) is None:
-            program = trapping
-        failures = (self._of_many(program, team, small) for team in teams)
-        failure = next(filter(None, failures), None)
-        if failure or grade != "full" or not large:
-            return failure
-        return self._of_many(builds[0], max(_TEAMS), [large])
+        with suppress(Failure):
+            if trapping:
+                self._of_many(trapping, 2, small)
+                program = trapping
+        for team in teams:
+            self._of_many(program, team, small)
+        if grade == "full" and large:
+            self._of_many(builds[0], max(_TEAMS), [large])
 
-    def _of_many(self, program: Program, team: int, cases: Sequence[Case]) -> Failure | None:
+    def _of_many(self, program: Program, team: int, cases: Sequence[Case]) -> None:
         """A wrong answer, or a signal: without room for its threads a process ends otherwise."""
         with self.staffing.staffed(program, cases, team) as (worker, check):
-            failure = worker.start or check.each(worker, cases, lambda _: len(POISONS))
-            counts = failure and (
-                failure.outcome in _COUNTED
-                or (failure.outcome is Outcome.CRASHED and worker.was_killed)
-            )
-        if not (failure and counts):
-            return None
-        return replace(failure, diagnosis=f"{with_threads(team)}: {failure.diagnosis}")
+            try:
+                with placed(with_threads(team)):
+                    worker.start()
+                    check.each(worker, cases, lambda _: len(POISONS))
+            except Failure as failure:
+                was_killed = failure.outcome is Outcome.CRASHED and worker.was_killed
+                if was_killed or failure.outcome in _COUNTED:
+                    raise
 
     def held_up(
         self, program: Program, cases: Sequence[Case], further: Iterable[Case], grade: Grade
-    ) -> Failure | None:
+    ) -> None:
         """The first wrong output or crash of a build whose threads are held up at random."""
         # `cases` are those of a verification, `further` ones are beyond them.
         further = list(further)
@@ -129,14 +131,15 @@ class Teams:
         seconds, spare = _RACES_SECONDS[grade] / len(teams), _LARGE_SECONDS[grade]
         for team in teams:
             start, cases = time.monotonic(), [*often, *(large if spare > 0 else [])]
-            failure = self._held_up_team(program, cases, team, seconds, spare)
+            asked, given = team
+            fewer = f" (it asked for {asked})" if given < asked else ""
+            try:
+                with placed(f"{with_threads(given)}, held up at random{fewer}"):
+                    self._held_up_team(program, cases, team, seconds, spare)
+            except Failure as failure:
+                if failure.outcome in (Outcome.NONDETERMINISTIC, Outcome.CRASHED):
+                    raise
             spare -= max(0.0, time.monotonic() - start - seconds)
-            if failure and failure.outcome in (Outcome.NONDETERMINISTIC, Outcome.CRASHED):
-                asked, given = team
-                fewer = f" (it asked for {asked})" if given < asked else ""
-                text = f"{with_threads(given)}, held up at random{fewer}: {failure.diagnosis}"
-                return replace(failure, diagnosis=text)
-        return None
 
     def _large(self, further: Iterable[Case], grade: Grade) -> list[Case]:
         """The largest plain case that costs little enough, if it is beyond the other ones."""
@@ -159,29 +162,29 @@ class Teams:
         team: tuple[int, int],
         seconds: float,
         spare: float,
-    ) -> Failure | None:
+    ) -> None:
         """Run each case again and again for so many seconds, once at least; slow ones seldom."""
         asked, given = team
         where = Surroundings(thread_limit=given if given < asked else None)
         counts = [1] * len(cases)
         with self.staffing.staffed(program, cases, asked, where, _COPIES) as (worker, check):
             check.times.all = _TEAM_SECONDS
+            worker.start()
             # one thread has no race: it is asked once
-            failure, end = worker.start, time.monotonic() + (seconds if given > 1 else 0.0)
+            end = time.monotonic() + (seconds if given > 1 else 0.0)
             for poison in itertools.cycle(POISONS):
                 for index, case in enumerate(cases):
                     start = time.monotonic()
-                    if failure or not counts[index]:
+                    if not counts[index]:
                         continue
                     is_large = self._elements(case) > _MODERATE_ELEMENTS
                     # A call of a large one may take `spare` seconds.
                     check.times.call = spare if is_large else CALL_SECONDS
-                    failure = check.together(worker, case, poison, counts[index])
+                    check.together(worker, case, poison, counts[index])
                     each = (time.monotonic() - start) / counts[index]
                     counts[index] = min(_COPIES, int(_COMMAND_SECONDS / each))
-                if failure or not any(counts) or time.monotonic() > end:
+                if not any(counts) or time.monotonic() > end:
                     break
-            return failure
 
     def _often(self, cases: Sequence[Case], further: Iterable[Case]) -> list[Case]:
         """The largest of the cases that are small enough; one that is larger in all its sizes."""

@@ -34,7 +34,7 @@ from regraph_kg.evaluation.checkup.findings import (
     note,
 )
 from regraph_kg.evaluation.checkup.unfit import crashing, trivial
-from regraph_kg.evaluation.command_judge import CandidateFailed, ProjectSession, open_project
+from regraph_kg.evaluation.command_judge import ProjectSession, open_project
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.gpu.device import turn
@@ -319,7 +319,7 @@ def _survival(session: ProjectSession, action: str, code: str) -> Iterator[Probl
     try:
         session.build(code)
         session.test()
-    except CandidateFailed as failed:
+    except Failure as failed:
         if failed.outcome is Outcome.COMPILE_FAILED:  # so that it says nothing of the tests
             yield note("tests", f"not known whether they find code that {action}: no build of it")
         return

@@ -27,7 +27,7 @@ from regraph_kg.evaluation.compile.own_folder import own_folder
 from regraph_kg.evaluation.compile.toolchain import Cuda
 from regraph_kg.evaluation.problem.inputs import generate
 from regraph_kg.evaluation.problem.problem import Problem, Sizes
-from regraph_kg.evaluation.rules import Defences, JudgeLimits
+from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.worker.shared_memory import Call, Layout
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.evaluation.worker.supervisor import Worker
@@ -136,8 +136,9 @@ def _exercise(worker: Worker, call: Call, seconds: float) -> None:
     timer.start()
     try:
         with contextlib.suppress(ToolError):
-            failure = worker.start or worker.upload(list(call.places.values()))
-            if not failure:
+            with contextlib.suppress(Failure):
+                worker.start()
+                worker.upload(list(call.places.values()))
                 worker.call([call.row], seconds)
             worker.leave(_LAST_SECONDS)
     finally:

@@ -27,6 +27,7 @@ import math
 import random
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Literal
@@ -97,7 +98,10 @@ class Witness:
 
 
 class Bench:
-    """Draws the timed calls of one worker, by a seed of its own; keeps the outputs to verify."""
+    """Draws the timed calls of one worker, by a seed of its own; keeps the outputs to verify.
+
+    Methods raise `Failure` where the candidate is at fault.
+    """
 
     def __init__(
         self,
@@ -145,7 +149,7 @@ class Bench:
             for place in call.places.values():
                 self._shared.set_canaries(place, pattern=True)
 
-    def load(self, worker: Worker, count: int, timed_seconds: float) -> list[int] | Failure:
+    def load(self, worker: Worker, count: int, timed_seconds: float) -> list[int]:
         """Put inputs into the arrays of `count` calls, and poison into their outputs: their rows.
 
         `timed_seconds` seconds were spent in timed calls so far: where writing inputs took longer,
@@ -170,54 +174,47 @@ class Bench:
         self.is_new = _MOSTLY * changed <= len(chosen)
         if self._defences.poison:
             self.poison = self._rng.choice((0xFF, self._rng.randrange(1, 255)))
-        failure = self._send(worker, [*written, *self._poisoned(dict.fromkeys(chosen))], chosen)
+        self._send(worker, [*written, *self._poisoned(dict.fromkeys(chosen))], chosen)
         self._batch += 1
         self._spent += time.perf_counter() - start
-        return failure or [self._calls[at].row for at in chosen]
+        return [self._calls[at].row for at in chosen]
 
-    def keep(self, worker: Worker, rows: Sequence[int]) -> Failure | None:
+    def keep(self, worker: Worker, rows: Sequence[int]) -> None:
         """Copy the outputs to verify of the last calls; the worker stands still."""
         first = self._calls[0].row
         places = list(dict.fromkeys(row - first for row in rows))
         planned = self._planned.pop(self._batch - 1, None)
         if planned and planned[0] in places:
             inputs = [] if self._is_compared else list(self._inputs(planned[0]).values())
-            witness = worker.download(inputs) or self._witness(worker, planned[0])
-            if isinstance(witness, Failure):
-                return witness
-            self.witnesses.append(witness)
-            failure = self._changed_input(planned[0]) if inputs else None
-            if failure:
-                return failure
+            worker.download(inputs)
+            self.witnesses.append(self._witness(worker, planned[0]))
+            if inputs:
+                self._require_inputs(planned[0])
             # Once is enough where it takes a while, and once more at the end.
             self._is_compared = self._nbytes > _COMPARED_BYTES
         if self._rng.random() * self._batch < 1:
-            witness = self._witness(worker, self._rng.choice(places))
-            if isinstance(witness, Failure):
-                return witness
-            self.audit = witness
-        return None
+            self.audit = self._witness(worker, self._rng.choice(places))
 
-    def last(self, worker: Worker, content: TimedInputs) -> int | Failure:
+    def last(self, worker: Worker, content: TimedInputs) -> int:
         """Load one more call with this content: its row."""
         self._sealing.begin()
         written = self._write(worker, 0, content)
         self._last = [0]
-        failure = self._send(worker, [*written, *self._poisoned([0])], self._last)
-        return failure or self._calls[0].row
+        self._send(worker, [*written, *self._poisoned([0])], self._last)
+        return self._calls[0].row
 
-    def last_witness(self, worker: Worker) -> Witness | Failure:
+    def last_witness(self, worker: Worker) -> Witness:
         """The outputs of the call of `last`."""
         return self._witness(worker, 0)
 
     def costs(self, worker: Worker) -> Costs:
-        """Metric "device": seconds to prepare a call. Raises `ToolError` where that fails."""
+        """Metric "device": seconds to prepare a call."""
         empty = worker.empty()
         end = time.monotonic() + _READY_WARM_UP_SECONDS  # a resting GPU's clock is low
         while time.monotonic() < end:
-            self._rehearsed(worker, "whole")
+            self.rehearse(worker, "whole")
         steps: tuple[BatchKind, ...] = ("sweep", "whole", "changed")
-        runs = [[self._rehearsed(worker, step) for step in steps] for _ in range(_READY_BATCHES)]
+        runs = [[self.rehearse(worker, step) for step in steps] for _ in range(_READY_BATCHES)]
         each = [Rehearsal(batches, _READY_CALLS) for batches in zip(*runs, strict=True)]
         sweep, whole, changed = (one.ready for one in each)
         return Costs(
@@ -229,20 +226,11 @@ class Bench:
             error=max(one.error for one in each),
         )
 
-    def _rehearsed(self, worker: Worker, step: BatchKind) -> Elapsed:
-        elapsed = self.rehearse(worker, step)
-        if isinstance(elapsed, Failure):
-            raise ToolError(f"GPU: cannot get a call ready: {elapsed.diagnosis}")
-        return elapsed
-
-    def sweep(self, worker: Worker) -> float | Failure:
+    def sweep(self, worker: Worker) -> float:
         """Metric "device": seconds of a sweep of the cache."""
-        elapsed = self.rehearse(worker, "sweep")
-        return elapsed if isinstance(elapsed, Failure) else Rehearsal([elapsed], _READY_CALLS).ready
+        return Rehearsal([self.rehearse(worker, "sweep")], _READY_CALLS).ready
 
-    def rehearse(
-        self, worker: Worker, step: BatchKind, count: int = _READY_CALLS
-    ) -> Elapsed | Failure:
+    def rehearse(self, worker: Worker, step: BatchKind, count: int = _READY_CALLS) -> Elapsed:
         """Metric "device": get so many calls ready, each for a kernel that does nothing."""
         self._sealing.begin()
         for index in range(count if step != "sweep" else 0):
@@ -252,22 +240,21 @@ class Bench:
             else:
                 self._sealing.changed(self._contents.changes(self._pool.content(0).next), inputs)
         outputs = self._outputs(range(min(count, len(self._calls))))
-        failure = worker.upload([], self._sealing.close(count, outputs))
-        return failure or worker.sweeps(count)
+        worker.upload([], self._sealing.close(count, outputs))
+        return worker.sweeps(count)
 
-    def harm(self, worker: Worker) -> Failure | None:
-        """Failure where bytes around the arrays changed, or the inputs of some call."""
+    def require_no_harm(self, worker: Worker) -> None:
+        """Bytes around the arrays must not have changed, nor the inputs of some call."""
         if self._defences.guards:
             places = (place for call in self._calls for place in call.places.values())
             damage = next(filter(None, (self._shared.damage(place) for place in places)), None)
             if damage:
-                return Failure(Outcome.CRASHED, damage)
+                raise Failure(Outcome.CRASHED, damage)
         known = [at for at, content in enumerate(self._holds) if content and not content.version]
-        if not known:
-            return None
-        at = self._rng.choice(known)
-        failure = worker.download(list(self._inputs(at).values()))
-        return failure or self._changed_input(at)
+        if known:
+            at = self._rng.choice(known)
+            worker.download(list(self._inputs(at).values()))
+            self._require_inputs(at)
 
     @property
     def _can_change(self) -> bool:
@@ -339,18 +326,14 @@ class Bench:
         names = [arg.name for arg in self._shared.problem.outputs if arg.name != RESULT]
         return [[self._calls[at].places[name] for name in names] for at in chosen]
 
-    def _send(
-        self, worker: Worker, places: Sequence[ArrayPlace], chosen: Sequence[int]
-    ) -> Failure | None:
+    def _send(self, worker: Worker, places: Sequence[ArrayPlace], chosen: Sequence[int]) -> None:
         """Metric "device": copy these arrays there; the next calls, of `chosen`, find them open."""
-        if not worker.on_device:
-            return None
-        self._seal = self._sealing.close(len(chosen), self._outputs(dict.fromkeys(chosen)))
-        failure = worker.upload(places, self._seal)
-        if failure or self._defences.sealed_inputs:
-            return failure
-        self._seal, opened = None, worker.sweeps(len(chosen))
-        return opened if isinstance(opened, Failure) else None
+        if worker.on_device:
+            self._seal = self._sealing.close(len(chosen), self._outputs(dict.fromkeys(chosen)))
+            worker.upload(places, self._seal)
+            if not self._defences.sealed_inputs:
+                self._seal = None
+                worker.sweeps(len(chosen))
 
     def _poisoned(self, chosen: Iterable[int]) -> list[ArrayPlace]:
         """The outputs of these calls, filled with the poison."""
@@ -360,33 +343,30 @@ class Bench:
             self._shared.fill(place, self.poison)
         return filled
 
-    def _witness(self, worker: Worker, at: int) -> Witness | Failure:
+    def _witness(self, worker: Worker, at: int) -> Witness:
         call, content, problem = self._calls[at], self._holds[at], self._shared.problem
         assert content is not None
-        places = [call.places[arg.name] for arg in problem.outputs if arg.name in call.places]
-        failure = worker.download(places)
-        if failure:
-            return failure
+        worker.download([call.places[arg.name] for arg in problem.outputs])
         (digested,) = self._outputs([at]) or [[]]
         if self._seal and worker.on_device and digested:
             taken = worker.digests[list(dict.fromkeys(self._last)).index(at)]
             if taken != self._sealing.digest(digested, self._seal.key):
                 text = "its outputs changed after its calls were over"
-                return Failure(Outcome.SUSPICIOUS, text)
+                raise Failure(Outcome.SUSPICIOUS, text)
         keep = keeper(problem, problem.sizes.time, content.seed)
         views = {arg.name: self._shared.view(call.places[arg.name]) for arg in problem.outputs}
         outputs = {name: keep(name, output) for name, output in settled(problem, views).items()}
         return Witness(content, outputs, self.poison)
 
-    def _changed_input(self, at: int) -> Failure | None:
-        """Whether some input is no longer what was put there."""
+    def _require_inputs(self, at: int) -> None:
+        """Inputs must be what was put there."""
         call, content = self._calls[at], self._holds[at]
         if not self._defences.input_compare or content is None or content.version:
-            return None
+            return
         inputs = [arg.name for arg in self._shared.problem.inputs if arg.role == "in"]
         views = {name: self._shared.view(call.places[name]) for name in inputs}
-        altered = self._contents.altered(content, views)
-        return Failure(Outcome.MUTATED_INPUT, f"changed input {altered}") if altered else None
+        if altered := self._contents.altered(content, views):
+            raise Failure(Outcome.MUTATED_INPUT, f"changed input {altered}")
 
 
 _AGREES, _TRIES = 1.2, 4  # times the least sweep that was seen; measured so often at most
@@ -409,23 +389,25 @@ class Readying:
             return Costs()
         if self._costs is None:
             for _ in range(_TRIES):
-                costs, least = bench.costs(worker), self._least
+                try:
+                    costs, least = bench.costs(worker), self._least
+                except Failure as failure:
+                    message = f"GPU: cannot get a call ready: {failure.diagnosis}"
+                    raise ToolError(message) from None
                 self._least = min(least, costs.least)
                 if costs.sweep <= _AGREES * least < math.inf:
                     break
             self._costs = costs
         return replace(self._costs)  # of this candidate nothing was late yet
 
-    def shrunk(self, bench: Bench, worker: Worker) -> Failure | None:
-        """After a candidate was timed: whether a sweep takes much less time now than before it."""
-        before = worker.costs.least
-        if not before:
-            return None
-        after = bench.sweep(worker)
-        if isinstance(after, Failure) or after >= before / _OFF:
-            return None
-        self.was_off, self._costs = True, None  # it is measured anew for the next worker
-        if after >= before / _SHRUNK:
-            return None
-        message = f"a sweep of the cache takes {after:.3g} s, {before:.3g} s before it came"
-        return Failure(Outcome.SUSPICIOUS, message)
+    def require_unshrunk(self, bench: Bench, worker: Worker) -> None:
+        """After a candidate was timed: a sweep must not take much less time than before it."""
+        before = after = worker.costs.least
+        if before:
+            with suppress(Failure):
+                after = bench.sweep(worker)
+        if after < before / _OFF:
+            self.was_off, self._costs = True, None  # it is measured anew for the next worker
+        if after < before / _SHRUNK:
+            message = f"a sweep of the cache takes {after:.3g} s, {before:.3g} s before it came"
+            raise Failure(Outcome.SUSPICIOUS, message)

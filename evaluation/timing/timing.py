@@ -25,13 +25,14 @@ there, as one that fills the device's memory is.
 import math
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from statistics import median
 
 from regraph_kg.evaluation.gpu.device import pinned
 from regraph_kg.evaluation.gpu.monitor import GpuMonitor, GpuWatch
-from regraph_kg.evaluation.rules import Failure
+from regraph_kg.evaluation.rules import Failure, placed
 from regraph_kg.evaluation.timing.batches import Bench
 from regraph_kg.evaluation.timing.load import stolen_seconds
 from regraph_kg.evaluation.timing.stop import StopRule, WarmUp
@@ -113,23 +114,28 @@ class MeasuredSeries:
 
 def measure(
     worker: Worker, bench: Bench, rule: StopRule, call_seconds: float, method: TimingOptions
-) -> MeasuredSeries | Failure:
+) -> MeasuredSeries:
     """Time calls until `rule` is content; a call may take `call_seconds`. Raises `ToolError`."""
     series = TimedSeries(worker, bench, call_seconds, method)
-    failure = series.begin() or series.run(rule, method.warm_up)
-    measured = failure or series.end()
-    return placed(measured, call_seconds) if isinstance(measured, Failure) else measured
+    with timed_calls(call_seconds):
+        series.begin()
+        series.run(rule, method.warm_up)
+        return series.end()
 
 
-def placed(measured: Failure, call_seconds: float) -> Failure:
-    """A failure of timed calls, with its place."""
-    limit = ""
-    if measured.outcome is Outcome.TIMED_OUT:
-        limit = (
-            f"; a call may take 10 times the serial code's time, or 2 s: {call_seconds:.3g} s here;"
-            f" {RIGHT_BUT_SLOW}"
-        )
-    return Failure(measured.outcome, f"at the timing shape: {measured.diagnosis}{limit}")
+@contextmanager
+def timed_calls(call_seconds: float) -> Iterator[None]:
+    """Tell that a failure in it is one of timed calls."""
+    try:
+        with placed("at the timing shape"):
+            yield
+    except Failure as failure:
+        if failure.outcome is Outcome.TIMED_OUT:
+            failure.diagnosis += (
+                "; a call may take 10 times the serial code's time, or 2 s:"
+                f" {call_seconds:.3g} s here; {RIGHT_BUT_SLOW}"
+            )
+        raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +159,10 @@ class TimedBatch:
 
 @dataclass(slots=True)
 class TimedSeries:
-    """One series of batches on one worker: begun, run once or more, ended. Raises `ToolError`."""
+    """One series of batches on one worker: begun, run once or more, ended.
+
+    Raises `Failure`, and `ToolError` where the GPU is lost.
+    """
 
     worker: Worker
     bench: Bench
@@ -172,32 +181,29 @@ class TimedSeries:
     def __post_init__(self) -> None:
         self.watch = GpuWatch(self.method.monitor) if self.method.monitor else None
 
-    def begin(self) -> Failure | None:
+    def begin(self) -> None:
         """Make memory and worker ready for timed calls."""
         self.bench.begin()
-        failure = self.worker.settle()
+        self.worker.settle()
         self.worker.count_anew()
-        return failure
 
-    def run(self, rule: StopRule, warm_up: WarmUp) -> Failure | None:
+    def run(self, rule: StopRule, warm_up: WarmUp) -> None:
         """Warm up, then take batches until the rule is content, in place of those before."""
         self.rule, self.batches = rule, []
         self.stolen = stolen_seconds(self.method.cores)
-        return self.warm_up(warm_up) or self._take_batches()
+        self.warm_up(warm_up)
+        self._take_batches()
 
     def so_far(self) -> MeasuredSeries:
         """The series of the batches so far; what its calls one by one would say is not known."""
         longer = carried_over([(batch.each, batch.is_new) for batch in self.batches])
         return self._series([b for b in self.batches if b.is_new or longer is None], longer)
 
-    def end(self) -> MeasuredSeries | Failure:
+    def end(self) -> MeasuredSeries:
         """The series of these batches, once calls one by one and a last look say no more."""
         singles = self._singles()
-        if isinstance(singles, Failure):
-            return singles
-        failure = self.worker.worked_outside() or self.bench.harm(self.worker)
-        if failure:
-            return failure
+        self.worker.require_rest()
+        self.bench.require_no_harm(self.worker)
         longer = carried_over([(batch.each, batch.is_new) for batch in self.batches])
         counted = [batch for batch in self.batches if batch.is_new or longer is None]
         waking = self.method.clock.waking_seconds
@@ -221,21 +227,15 @@ class TimedSeries:
             gpu=self.watch.finish() if self.watch else {},
         )
 
-    def take(self, count: int, *, new: bool = False) -> TimedBatch | Failure:
+    def take(self, count: int, *, new: bool = False) -> TimedBatch:
         """Write inputs, `new` ones or those that time allows, call, keep the outputs to verify."""
         new = new or self.taken % _NEW_EVERY == 0
         self.taken += 1
         rows = self.bench.load(self.worker, count, math.inf if new else self.timed)
-        if isinstance(rows, Failure):
-            return rows
         patience = self.call_seconds + count * self.method.clock.batch_seconds
         with pinned(self.method.judge_cores):  # what writes inputs has all cores
             elapsed = self.worker.call(rows, patience)
-        if isinstance(elapsed, Failure):
-            return elapsed
-        failure = self.bench.keep(self.worker, rows)
-        if failure:
-            return failure
+        self.bench.keep(self.worker, rows)
         self.timed += elapsed.ours
         # the steps of single calls are known better than when a batch begins and ends
         least = 0.0 if elapsed.steps.size else self._slack
@@ -254,16 +254,14 @@ class TimedSeries:
     def _slack(self) -> float:
         return self.method.clock.slack_seconds
 
-    def warm_up(self, rule: WarmUp) -> Failure | None:
+    def warm_up(self, rule: WarmUp) -> None:
         """Call until two successive batches agree and the GPU's clock has risen."""
         target, largest = self.method.clock.batch_seconds, self.bench.largest_batch
         start = time.perf_counter()
         while True:
             batch = self.take(self.count)
-            if isinstance(batch, Failure):
-                return batch
             if self.method.kernels and not self.levels and not self.worker.device_work[1]:
-                return Failure(Outcome.NO_KERNEL, NO_KERNEL)
+                raise Failure(Outcome.NO_KERNEL, NO_KERNEL)
             self.levels.append(batch.each)
             if self.watch:
                 self.watch.take()
@@ -277,18 +275,13 @@ class TimedSeries:
             if rule.done(self.levels, passed, clock_steady=steady):
                 break
         for _ in range(secrets.randbelow(_MORE_WARM_UP) if took < target * 2 else 0):
-            batch = self.take(self.count)  # nobody knows which batch is the first to count
-            if isinstance(batch, Failure):
-                return batch
-        return None
+            self.take(self.count)  # nobody knows which batch is the first to count
 
-    def _take_batches(self) -> Failure | None:
+    def _take_batches(self) -> None:
         spent, start = 0.0, time.perf_counter()
         patience = max(_PATIENCE * self.rule.seconds, _LEAST_PATIENCE_SECONDS)
         while True:
             new = self.take(self.count)
-            if isinstance(new, Failure):
-                return new
             spent += new.seconds + new.aside
             if self.is_spoiled(new):
                 continue
@@ -298,16 +291,14 @@ class TimedSeries:
             enough = late or news >= min(_LEAST_NEW, self.rule.least)
             decided = self.rule.decide([b.each for b in self.batches], spent)
             if decided == "censored" or (enough and (late or decided == "stop")):
-                return None
+                return
 
-    def _singles(self) -> list[TimedBatch] | Failure:
+    def _singles(self) -> list[TimedBatch]:
         """Batches of one call; none where no batch has more."""
         singles: list[TimedBatch] = []
         one_by_one = self.count > 1 and self.method.one_by_one
         while one_by_one and len(singles) < _SINGLES:
             batch = self.take(1, new=True)
-            if isinstance(batch, Failure):
-                return batch
             if not self.is_spoiled(batch) and batch.is_new:
                 singles.append(batch)
         return singles
@@ -361,28 +352,22 @@ _SECONDS, _LEAST, _MOST = 0.3, 3, 32  # what timed calls of both may take, and h
 
 def measure_in_turn(
     pair: Sequence[tuple[Worker, Bench]], call_seconds: float, method: TimingOptions
-) -> tuple[MeasuredSeries, MeasuredSeries] | Failure:
+) -> tuple[MeasuredSeries, MeasuredSeries]:
     """Time calls of two workers in turn (a b, b a, a b, ...).
 
     The n-th samples of both were taken next to each other. A call may take `call_seconds`. Raises
     `ToolError` where the GPU is lost meanwhile.
     """
     both = [TimedSeries(worker, bench, call_seconds, method) for worker, bench in pair]
-    failure: Failure | None = None
     for series in both:
         series.rule = StopRule(_SECONDS, half_width=0.0)
-        failure = failure or series.begin() or series.warm_up(method.warm_up)
-    failure = failure or _take_turns(both)
-    measured = list[MeasuredSeries]()
-    for series in both:
-        ended = failure or series.end()
-        if isinstance(ended, Failure):
-            return placed(ended, call_seconds)
-        measured.append(ended)
-    return measured[0], measured[1]
+        series.begin()
+        series.warm_up(method.warm_up)
+    _take_turns(both)
+    return both[0].end(), both[1].end()
 
 
-def _take_turns(both: Sequence[TimedSeries]) -> Failure | None:
+def _take_turns(both: Sequence[TimedSeries]) -> None:
     """Give both as many batches: a turn counts where nothing spoiled either."""
     first, second = both
     spent, turns = 0.0, 0
@@ -392,8 +377,6 @@ def _take_turns(both: Sequence[TimedSeries]) -> Failure | None:
         good: dict[int, TimedBatch] = {}
         for index in (1, 0) if turns % 2 else (0, 1):
             batch = both[index].take(both[index].count)
-            if isinstance(batch, Failure):
-                return batch
             spent += batch.seconds + batch.aside
             if not both[index].is_spoiled(batch):
                 good[index] = batch
@@ -405,4 +388,3 @@ def _take_turns(both: Sequence[TimedSeries]) -> Failure | None:
     # where new inputs take one of them longer, only those count, of both
     if new and any(carried_over([(b.each, b.is_new) for b in one.batches]) for one in both):
         first.batches, second.batches = [one for one, _ in new], [other for _, other in new]
-    return None

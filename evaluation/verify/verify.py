@@ -20,10 +20,9 @@ from regraph_kg.evaluation.problem.inputs import describe
 from regraph_kg.evaluation.problem.problem import Array, Problem, shape_text
 from regraph_kg.evaluation.problem.rows import settled
 from regraph_kg.evaluation.problem.types import bits, is_rounded, wide
-from regraph_kg.evaluation.rules import Defences, Failure
+from regraph_kg.evaluation.rules import Defences, Failure, placed
 from regraph_kg.evaluation.verify.outputs import ExpectedOutput, fault
 from regraph_kg.evaluation.verify.reference import Case, References
-from regraph_kg.evaluation.worker.handshake import Elapsed
 from regraph_kg.evaluation.worker.shared_memory import POISON, Call, SharedMemory
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
@@ -43,21 +42,23 @@ class CallTimes:
     all: float
     spent: float = 0.0
 
-    def of(self, worker: Worker, rows: Sequence[int]) -> Elapsed | Failure:
+    def spend(self, worker: Worker, rows: Sequence[int]) -> None:
         """Call prepared rows."""
         start, left = time.perf_counter(), max(0.0, self.all - self.spent)
-        elapsed = worker.call(rows, min(self.call, left))
-        self.spent += time.perf_counter() - start
-        late = isinstance(elapsed, Failure) and elapsed.outcome is Outcome.TIMED_OUT
-        if late and left < self.call:
-            text = f"this call and those before it took {self.all:.3g} s, more than all may: killed"
-            return Failure(Outcome.TIMED_OUT, text)
-        return elapsed
+        try:
+            worker.call(rows, min(self.call, left))
+        except Failure as failure:
+            if failure.outcome is Outcome.TIMED_OUT and left < self.call:
+                took = f"this call and those before it took {self.all:.3g} s"
+                failure.diagnosis = f"{took}, more than all may: killed"
+            raise
+        finally:
+            self.spent += time.perf_counter() - start
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """State of a verification besides the worker under test."""
+    """State of a verification besides the worker under test. Methods raise `Failure`."""
 
     problem: Problem
     shared: SharedMemory
@@ -68,8 +69,8 @@ class Verification:
     times: CallTimes
     share: float = 1.0  # share of each tolerance that outputs may use up
 
-    def examine(self, worker: Worker, cases: list[Case]) -> Failure | bool:
-        """Run every case: the first failure, else whether right outputs differ from run to run."""
+    def examine(self, worker: Worker, cases: list[Case]) -> bool:
+        """Run every case: whether right outputs differ from run to run."""
         outputs: dict[tuple[object, ...], Mapping[str, Array]] = {}
         differs = False
         for index, case in enumerate(cases):
@@ -77,58 +78,42 @@ class Verification:
                 continue
             is_last = index == len(cases) - _AFTER_LAST - 1
             runs = _REPEATS if is_last else len(POISONS)
-            result = self._check_case(worker, case, runs if self.defences.repeats else 1)
-            if isinstance(result, Failure):
-                return result
-            outputs[case.key], more = result
+            outputs[case.key], more = self._check_case(
+                worker, case, runs if self.defences.repeats else 1
+            )
             differs |= more
-        failure = self._insensitive(cases, outputs) if self.defences.sensitivity else None
-        return failure or differs
+        if self.defences.sensitivity:
+            self._require_sensitive(cases, outputs)
+        return differs
 
-    def each(
-        self, worker: Worker, cases: Sequence[Case], runs: Callable[[Case], int]
-    ) -> Failure | None:
-        """Run every case `runs` times; the first failure ends it."""
+    def each(self, worker: Worker, cases: Sequence[Case], runs: Callable[[Case], int]) -> None:
+        """Run every case `runs` times."""
         for case in cases:
-            result = self._check_case(worker, case, runs(case))
-            if isinstance(result, Failure):
-                return result
-        return None
+            self._check_case(worker, case, runs(case))
 
-    def together(self, worker: Worker, case: Case, poison: int, count: int) -> Failure | None:
+    def together(self, worker: Worker, case: Case, poison: int, count: int) -> None:
         """Run a case so often, if it has as many calls, without a stop between them."""
-        inputs, where = self._given(case)
+        inputs = self.references.given(case)
         calls = self.calls[shape_text(case.sizes), case.aligned][:count]
-        for call in calls:
-            self._prepare(call, inputs, poison)
-        elapsed = self.times.of(worker, [call.row for call in calls])
-        if isinstance(elapsed, Failure):
-            return Failure(elapsed.outcome, f"{where}: {elapsed.diagnosis}")
-        for call in calls:
-            outputs = self._outputs(call, inputs, where)
-            if isinstance(outputs, Failure):
-                return outputs
-            wrong = self._wrong(outputs, self.references.truths(case), poison)
-            if wrong:
-                return Failure(Outcome.NONDETERMINISTIC, f"{where}: {wrong}")
-        return None
+        with placed(self._place(case)):
+            for call in calls:
+                self._prepare(call, inputs, poison)
+            self.times.spend(worker, [call.row for call in calls])
+            for call in calls:
+                outputs = self._outputs(call, inputs)
+                if wrong := self._wrong(outputs, self.references.truths(case), poison):
+                    raise Failure(Outcome.NONDETERMINISTIC, wrong)
 
-    def repeat(self, worker: Worker, case: Case, runs: int = 2) -> Failure | None:
+    def repeat(self, worker: Worker, case: Case, runs: int = 2) -> None:
         """Run one case again from the same state: for the serial code every bit must agree."""
-        inputs, where = self._given(case)
-        past = []
-        for _ in range(runs):
-            self._prepare(self._call(case), inputs, POISON)
-            outputs = self._run(worker, self._call(case), inputs, where)
-            if isinstance(outputs, Failure):
-                return outputs
-            past.append(outputs)
-        if _differ(past):
-            return Failure(Outcome.NONDETERMINISTIC, f"{where}: two runs on the same input differ")
-        return None
+        inputs = self.references.given(case)
+        with placed(self._place(case)):
+            past = [self._run(worker, self._call(case), inputs, POISON) for _ in range(runs)]
+            if _differ(past):
+                raise Failure(Outcome.NONDETERMINISTIC, "two runs on the same input differ")
 
-    def _given(self, case: Case) -> tuple[Mapping[str, Array], str]:
-        """Inputs of a case, and its description."""
+    def _place(self, case: Case) -> str:
+        """A case in words."""
         variant = describe(self.problem, case.variant)
         if case.version:
             variant += ", a few elements changed in place after a call"
@@ -136,35 +121,28 @@ class Verification:
             variant += f", altered: {case.alteration}"
         if not case.aligned:
             variant += ", arrays aligned to their elements only"
-        return self.references.given(case), f"at shape {shape_text(case.sizes)} ({variant})"
+        return f"at shape {shape_text(case.sizes)} ({variant})"
 
     def _call(self, case: Case) -> Call:
         return self.calls[shape_text(case.sizes), case.aligned][0]
 
-    def _check_case(
-        self, worker: Worker, case: Case, runs: int
-    ) -> Failure | tuple[dict[str, Array], bool]:
+    def _check_case(self, worker: Worker, case: Case, runs: int) -> tuple[dict[str, Array], bool]:
         """Outputs of the first run of a case that is right, and whether those of others differ."""
-        call, truths = self._call(case), self.references.truths(case)
-        inputs, where = self._given(case)
+        truths, inputs = self.references.truths(case), self.references.given(case)
         past: list[dict[str, Array]] = []
         wrongs: list[str | None] = []
-        while len(past) < runs or (runs > 1 and any(wrongs) and len(past) < _SUSPECT_RUNS):
-            poison = POISONS[len(past) % 2]
-            self._prepare(call, inputs, poison)
-            outputs = self._run(worker, call, inputs, where)
-            if isinstance(outputs, Failure):
-                return outputs
-            is_same = bool(past) and not wrongs[0] and not _differ([past[0], outputs])
-            wrongs.append(None if is_same else self._wrong(outputs, truths, poison))
-            past.append(outputs)
-        failure = _verdict(past, wrongs, where)
-        if failure or not (self.defences.comparison and _differ(past)):
-            return failure or (past[0], False)
-        unsteady = _unsteady(past, truths)
-        if unsteady:
-            return Failure(Outcome.NONDETERMINISTIC, f"{where}: {unsteady}")
-        return past[0], True
+        with placed(self._place(case)):
+            while len(past) < runs or (runs > 1 and any(wrongs) and len(past) < _SUSPECT_RUNS):
+                poison = POISONS[len(past) % 2]
+                outputs = self._run(worker, self._call(case), inputs, poison)
+                is_same = bool(past) and not wrongs[0] and not _differ([past[0], outputs])
+                wrongs.append(None if is_same else self._wrong(outputs, truths, poison))
+                past.append(outputs)
+            _require_right(past, wrongs)
+            differs = self.defences.comparison and _differ(past)
+            if differs and (unsteady := _unsteady(past, truths)):
+                raise Failure(Outcome.NONDETERMINISTIC, unsteady)
+        return past[0], differs
 
     def _prepare(self, call: Call, inputs: Mapping[str, Array], poison: int) -> None:
         for arg in self.problem.arrays:
@@ -176,23 +154,18 @@ class Verification:
                 self.shared.fill(place, poison)
 
     def _run(
-        self, worker: Worker, call: Call, inputs: Mapping[str, Array], where: str
-    ) -> dict[str, Array] | Failure:
+        self, worker: Worker, call: Call, inputs: Mapping[str, Array], poison: int
+    ) -> dict[str, Array]:
+        self._prepare(call, inputs, poison)
         places = list(call.places.values())
-        failure = worker.upload(places)
-        elapsed = failure or self.times.of(worker, [call.row])
-        if isinstance(elapsed, Failure):
-            return Failure(elapsed.outcome, f"{where}: {elapsed.diagnosis}")
-        failure = worker.download(places)
-        if failure:
-            return Failure(failure.outcome, f"{where}: {failure.diagnosis}")
+        worker.upload(places)
+        self.times.spend(worker, [call.row])
+        worker.download(places)
         if not self.defences.freeze:
             time.sleep(_LATE_SECONDS)
-        return self._outputs(call, inputs, where)
+        return self._outputs(call, inputs)
 
-    def _outputs(
-        self, call: Call, inputs: Mapping[str, Array], where: str
-    ) -> dict[str, Array] | Failure:
+    def _outputs(self, call: Call, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """Outputs of a call that is over, unless something else was touched."""
         outputs = {
             arg.name: self.shared.view(call.places[arg.name]).copy() for arg in self.problem.outputs
@@ -201,10 +174,10 @@ class Verification:
             place = call.places[arg.name]
             damage = self.shared.damage(place) if self.defences.guards else None
             if damage:
-                return Failure(Outcome.CRASHED, f"{where}: {damage}")
+                raise Failure(Outcome.CRASHED, damage)
             compared = arg.role == "in" and self.defences.input_compare
             if compared and not self.shared.holds(place, inputs[arg.name]):
-                return Failure(Outcome.MUTATED_INPUT, f"{where}: changed input {arg.name}")
+                raise Failure(Outcome.MUTATED_INPUT, f"changed input {arg.name}")
         return settled(self.problem, outputs)
 
     def _wrong(
@@ -215,10 +188,10 @@ class Verification:
         allowed = {name: truth.within(self.share) for name, truth in truths.items()}
         return fault(self.problem, outputs, allowed, poison, self.defences.nan_compare)
 
-    def _insensitive(
+    def _require_sensitive(
         self, cases: list[Case], outputs: Mapping[tuple[object, ...], Mapping[str, Array]]
-    ) -> Failure | None:
-        """Failure where another input gives the same output although the truths differ."""
+    ) -> None:
+        """Another input must not give the same output where the truths differ."""
         first, second = cases[-_AFTER_LAST - 2 : -_AFTER_LAST]
         for arg in self.problem.results:
             if not _equal_bits(outputs[first.key][arg.name], outputs[second.key][arg.name]):
@@ -228,11 +201,8 @@ class Verification:
                 continue  # known at other places of each
             truth, another = (truth.values for truth in truths)
             if not np.allclose(truth, another, rtol=1e-5, atol=0, equal_nan=True):
-                return Failure(
-                    Outcome.WRONG_ANSWER,
-                    f"at shape {shape_text(first.sizes)}: {arg.name} does not depend on the input",
-                )
-        return None
+                text = f"{arg.name} does not depend on the input"
+                raise Failure(Outcome.WRONG_ANSWER, f"at shape {shape_text(first.sizes)}: {text}")
 
 
 def _unsteady(runs: list[dict[str, Array]], truths: Mapping[str, ExpectedOutput]) -> str | None:
@@ -250,20 +220,20 @@ def _unsteady(runs: list[dict[str, Array]], truths: Mapping[str, ExpectedOutput]
     return None
 
 
-def _verdict(runs: list[dict[str, Array]], wrongs: list[str | None], where: str) -> Failure | None:
+def _require_right(runs: list[dict[str, Array]], wrongs: list[str | None]) -> None:
     """Runs alternate between two poisons: runs 0, 2, 4 differ only where chance has a hand."""
-    message = next((text for text in wrongs if text), None)
+    message = next(filter(None, wrongs), None)
     if not message:
-        return None
+        return
     if _differ(runs[0::2]) or _differ(runs[1::2]):
-        told = f"{where}: runs on the same input differ (a data race?); one of them: {message}"
-        return Failure(Outcome.NONDETERMINISTIC, told)
+        told = f"runs on the same input differ (a data race?); one of them: {message}"
+        raise Failure(Outcome.NONDETERMINISTIC, told)
     if _differ(runs) and "never written" not in message:
         message += (
             "; it depends on what the output, or memory beside an array, held before: initialise it"
             " (if it is initialised, look for a data race)"
         )
-    return Failure(Outcome.WRONG_ANSWER, f"{where}: {message}")
+    raise Failure(Outcome.WRONG_ANSWER, message)
 
 
 def _equal_bits(first: Array, second: Array) -> bool:

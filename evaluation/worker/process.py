@@ -155,13 +155,12 @@ def after_call(control: Control) -> Failure:
     return Failure(Outcome.CRASHED, f"{where}: {text}")
 
 
-def unloadable(shared: SharedMemory, cuda: bool) -> Failure | None:
-    """Why the candidate could not be loaded, and what it must export; None where it was."""
-    if not shared.control.status:
-        return None
-    text = quoted(shared.control.message.decode(errors="replace").rpartition(": ")[2])
-    signature = shared.problem.signature(cuda)
-    return Failure(Outcome.COMPILE_FAILED, f"cannot load it: {text}; export {signature}")
+def require_loaded(shared: SharedMemory, cuda: bool) -> None:
+    """Raise `Failure` where the candidate could not be loaded, with what it must export."""
+    if shared.control.status:
+        text = quoted(shared.control.message.decode(errors="replace").rpartition(": ")[2])
+        signature = shared.problem.signature(cuda)
+        raise Failure(Outcome.COMPILE_FAILED, f"cannot load it: {text}; export {signature}")
 
 
 def ended(code: int, output: str, shared: SharedMemory) -> Failure:

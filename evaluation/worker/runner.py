@@ -87,19 +87,17 @@ class Runner:
                 if arg.role == "out" and not is_zero:
                     shared.fill(call.places[arg.name], self.poison)
             shared.unmap()
-            elapsed = worker.call([call.row], self.patience)
-            if isinstance(elapsed, Failure):
-                self._require(elapsed)
-            else:
-                self.seconds = elapsed.ours
+            self.seconds = worker.call([call.row], self.patience).ours
             outputs = {arg.name: views[arg.name] for arg in self._problem.outputs}
             require_room(self._problem, outputs, self._name)
             return {
                 name: keep(name, output) for name, output in settled(self._problem, outputs).items()
             }
-        except BadInput:
+        except (BadInput, Failure) as error:
             if layout in self._running:
                 self._end(layout)
+            if isinstance(error, Failure):
+                raise self._fault(error) from None
             raise
         finally:
             if layout in self._running:
@@ -121,7 +119,7 @@ class Runner:
                 shared.close()
                 raise
             self._running[layout] = worker, shared
-            self._require(worker.start)
+            worker.start()
             shared.unmap()
         return self._running[layout]
 
@@ -145,12 +143,11 @@ class Runner:
         worker.end()
         shared.close()
 
-    def _require(self, failure: Failure | None) -> None:
-        if failure:
-            late = failure.outcome is Outcome.TIMED_OUT
-            remedy = "; make the shape smaller, or this code faster" if late else ""
-            text = f"problem {self._problem.name}: {self._name} fails: {failure.diagnosis}{remedy}"
-            raise RunFailed(text, failure.outcome)
+    def _fault(self, failure: Failure) -> RunFailed:
+        late = failure.outcome is Outcome.TIMED_OUT
+        remedy = "; make the shape smaller, or this code faster" if late else ""
+        text = f"problem {self._problem.name}: {self._name} fails: {failure.diagnosis}{remedy}"
+        return RunFailed(text, failure.outcome)
 
 
 def put(inputs: Mapping[str, Array], views: Mapping[str, Array]) -> None:

@@ -71,10 +71,10 @@ class Costs:
 
     def taken_off(
         self, elapsed: Elapsed, round_trip: float, calls: int, seal: Seal | None
-    ) -> Elapsed | Failure:
-        """The time of the calls alone; `round_trip`: that of a batch without any."""
+    ) -> Elapsed:
+        """The time of the calls alone; `round_trip`: that of a batch without any. Or `Failure`."""
         if elapsed.steps is MOVED:
-            return Failure(Outcome.SUSPICIOUS, "moved the harness's count of calls")
+            raise Failure(Outcome.SUSPICIOUS, "moved the harness's count of calls")
         whole, ready = max(elapsed.ours - round_trip, 0.0), self.of(calls, seal)
         seconds, is_late = whole - min(self.start + ready, whole), False
         if elapsed.steps.size:

@@ -30,10 +30,10 @@ from statistics import median
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.problem.problem import RESULT, Array
-from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
+from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits, placed
 from regraph_kg.evaluation.worker import shared_memory
 from regraph_kg.evaluation.worker.handshake import NO_STEPS, Elapsed, Operation, sleep, wake
-from regraph_kg.evaluation.worker.process import WorkerProcess, after_call, ended, unloadable
+from regraph_kg.evaluation.worker.process import WorkerProcess, after_call, ended, require_loaded
 from regraph_kg.evaluation.worker.sealing import Seal
 from regraph_kg.evaluation.worker.shared_memory import ArrayPlace, SharedMemory
 from regraph_kg.evaluation.worker.spawn import Program, Start, Surroundings
@@ -56,7 +56,10 @@ _CONFINEMENTS = {1: "seccomp", 2: "landlock", 4: "namespaces", 8: "own root", 16
 
 
 class Worker:
-    """A started worker; `start` loads its program's candidate. Use as a context manager."""
+    """A started worker; `start` loads its program's candidate. Use as a context manager.
+
+    What commands it raises `Failure` where its candidate is at fault.
+    """
 
     def __init__(
         self,
@@ -74,7 +77,7 @@ class Worker:
         self._nonce = secrets.randbits(63) | 1
         self._number = 0
         self._believed_exit = False
-        self._started: list[Failure | None] = []
+        self._is_started, self._unfit = False, list[Failure]()
         self.costs, self.digests = Costs(), list[int]()  # the digests of the last calls' outputs
         self._seal: Seal | None = None  # what opens the inputs of the next calls
         self.round_trip = 0.0  # median seconds of a batch without calls
@@ -94,33 +97,33 @@ class Worker:
     def assign(self, program: Program) -> None:
         """Set, before `start`, the program whose candidate it loads on the cores kept for that."""
         self._program = program
-        self._started.clear()
         if self._where.cores:
             with contextlib.suppress(OSError):  # it ended already
                 os.sched_setaffinity(self._process.pid, self._where.cores)
 
-    @property
-    def start(self) -> Failure | None:
-        """Load the program's candidate when first asked; a Failure where that fails."""
-        if self._started:
-            return self._started[0]
-        self.wait_until_ready()
-        self.empty()
-        self._shared.control.count = self._process.fill(self._program.candidate)
-        result = self._command(Operation.LOAD, self._limits.load_seconds)
-        self._process.hand_over()
-        if isinstance(result, Failure):
-            failed: Failure | None = Failure(result.outcome, f"while loading: {result.diagnosis}")
-        else:
-            failed = unloadable(self._shared, self._program.cuda)
-        self._started.append(failed)
-        return failed
+    def start(self) -> None:
+        """Load the program's candidate when first asked; where that fails it fails each time."""
+        if not self._is_started:
+            self.wait_until_ready()
+            self._is_started = True
+            try:
+                with placed("while loading"):
+                    self.empty()
+                    self._shared.control.count = self._process.fill(self._program.candidate)
+                    self._command(Operation.LOAD, self._limits.load_seconds)
+                require_loaded(self._shared, self._program.cuda)
+            except Failure as failure:
+                self._unfit.append(failure)
+            finally:
+                self._process.hand_over()
+        if self._unfit:
+            raise self._unfit[0]
 
     def empty(self) -> float:
         """Seconds of an empty batch, first asked for before a candidate is loaded."""
         if not self.round_trip:
             empty = [self.call([], self._limits.load_seconds) for _ in range(_EMPTY_BATCHES)]
-            self.round_trip = median(0.0 if isinstance(b, Failure) else b.ours for b in empty)
+            self.round_trip = median(batch.ours for batch in empty)
         return self.round_trip
 
     @property
@@ -133,36 +136,35 @@ class Worker:
         if self.is_ready:
             return
         patience = self._limits.load_seconds + (_CONTEXT_SECONDS if self._program.cuda else 0)
-        failure = self._await(patience)
-        if failure:
+        try:
+            self._await(patience)
+        except Failure as failure:
             self.kill()
             message = self._shared.control.message.decode(errors="replace")
             raise ToolError(
                 f"worker: it ended before it was ready: {message or failure.diagnosis};"
                 " regraph doctor looks for the cause"
-            )
+            ) from None
 
-    def call(self, rows: Sequence[int], seconds: float) -> Elapsed | Failure:
+    def call(self, rows: Sequence[int], seconds: float) -> Elapsed:
         """Call the prepared `rows` in order, within `seconds` for all of them."""
         return self._calls(Operation.CALLS, rows, seconds)
 
-    def ghost(self, row: int, seconds: float) -> Failure | None:
-        """Call a row with kernel launches swallowed; a Failure where that ends badly."""
-        result = self._calls(Operation.GHOST, [row], seconds)
-        return result if isinstance(result, Failure) else None
+    def ghost(self, row: int, seconds: float) -> None:
+        """Call a row with kernel launches swallowed."""
+        self._calls(Operation.GHOST, [row], seconds)
 
-    def profile(self, row: int, seconds: float) -> str | Failure:
+    def profile(self, row: int, seconds: float) -> str:
         """Call a row while a profiler records; its text, which is the worker's word."""
-        result = self._calls(Operation.PROFILE, [row], seconds)
-        message = bytes(self._shared.control.message)
-        return result if isinstance(result, Failure) else message.decode(errors="replace")
+        self._calls(Operation.PROFILE, [row], seconds)
+        return bytes(self._shared.control.message).decode(errors="replace")
 
     @property
     def on_device(self) -> bool:
         """Metric "device": whether calls work on copies of the shared memory's arrays."""
         return self._program.cuda and self._shared.problem.metric == "device"
 
-    def sweeps(self, count: int) -> Elapsed | Failure:
+    def sweeps(self, count: int) -> Elapsed:
         """Metric "device": only get so many timed calls ready."""
         seal = self._announce(count)
         return self._command(Operation.SWEEPS, self._limits.load_seconds, seal)
@@ -173,24 +175,23 @@ class Worker:
         control = self._shared.control
         return int(control.allocations), int(control.launches), int(control.frees)
 
-    def upload(self, places: Sequence[ArrayPlace], seal: Seal | None = None) -> Failure | None:
+    def upload(self, places: Sequence[ArrayPlace], seal: Seal | None = None) -> None:
         """Metric "device": copy arrays with their gaps to the device; nothing elsewhere."""
         spans = [self._shared.span(place) for place in places]
         if seal and seal.entries:
             spans.append(self._shared.sealed_span(seal.entries))
         # Masked inputs among them are unmasked by the next calls.
         self._seal = seal
-        return self._transfer(Operation.UPLOAD, spans)
+        self._transfer(Operation.UPLOAD, spans)
 
-    def download(self, places: Sequence[ArrayPlace]) -> Failure | None:
+    def download(self, places: Sequence[ArrayPlace]) -> None:
         """Metric "device": copy arrays with their gaps back; what is returned goes to the host."""
         spans = [self._shared.span(place) for place in places if place.name != RESULT]
-        return self._transfer(Operation.DOWNLOAD, spans)
+        self._transfer(Operation.DOWNLOAD, spans)
 
-    def settle(self) -> Failure | None:
+    def settle(self) -> None:
         """Get ready for timing: pages mapped, allocations no longer poisoned or guarded."""
-        result = self._command(Operation.SETTLE, self._limits.load_seconds)
-        return result if isinstance(result, Failure) else None
+        self._command(Operation.SETTLE, self._limits.load_seconds)
 
     @property
     def confined(self) -> frozenset[str]:
@@ -202,31 +203,29 @@ class Worker:
         """Forget the CPU time used so far."""
         self._standstill.reset()
 
-    def worked_outside(self) -> Failure | None:
-        """A failure if it used more CPU time outside its calls than idle threads of OpenMP do."""
+    def require_rest(self) -> None:
+        """It must have used no more CPU time outside its calls than idle threads of OpenMP do."""
         outside, inside = self._standstill.outside, self._standstill.inside
         allowed = _BUSY_SECONDS + _BUSY_SHARE * inside
         allowed += _BUSY_EACH_SECONDS * self._standstill.commands
         if not self._defences.standstill:
-            return None
+            return
         if outside > allowed:
-            return Failure(
-                Outcome.SUSPICIOUS,
-                f"it used {outside:.3g} s of CPU time outside its timed calls, {inside:.3g} s in"
-                " them",
-            )
-        return self._spins() if self._standstill.threads > 1 and self._defences.freeze else None
+            text = f"it used {outside:.3g} s of CPU time outside its timed calls"
+            raise Failure(Outcome.SUSPICIOUS, f"{text}, {inside:.3g} s in them")
+        if self._standstill.threads > 1 and self._defences.freeze:
+            self._require_sleep()
 
-    def _spins(self) -> Failure | None:
-        """A failure if its threads go on working although no call is under way."""
+    def _require_sleep(self) -> None:
+        """Its threads must not go on working where no call is under way."""
         # Libraries' threads look for work a while before they sleep: a second look is decisive.
         for pause, seconds in _LOOKS:
             if pause:
                 self._standstill.idle(pause)
             share = self._standstill.idle(seconds)
             if share < _IDLE_SHARE:
-                return None
-        return Failure(
+                return
+        raise Failure(
             Outcome.SUSPICIOUS,
             f"its threads keep {share:.2g} cores busy after the call is over: end them, or let them"
             " wait on a condition variable",
@@ -235,7 +234,8 @@ class Worker:
     def leave(self, seconds: float) -> None:
         """Have it end by itself within so many seconds, so that a tool around it finishes."""
         if not self._process.has_ended:
-            self._command(Operation.EXIT, seconds)
+            with contextlib.suppress(Failure):
+                self._command(Operation.EXIT, seconds)
 
     def kill(self) -> None:
         """End the worker and its group, and reap it; idempotent."""
@@ -255,15 +255,13 @@ class Worker:
         """Whether a signal has ended it, as a trap does."""
         return self._process.is_gone and self._process.kill() < 0
 
-    def _command(
-        self, operation: Operation, seconds: float, seal: Seal | None = None
-    ) -> Elapsed | Failure:
+    def _command(self, operation: Operation, seconds: float, seal: Seal | None = None) -> Elapsed:
         """Run one command; the worker stands still before and afterwards."""
         control, budget = self._shared.control, self._program.budget
         if budget and budget.left <= 0 and operation is not Operation.EXIT:
             self.kill()
             text = f"all that it did took more than {budget.seconds:.3g} s together: killed"
-            return Failure(Outcome.TIMED_OUT, text)
+            raise Failure(Outcome.TIMED_OUT, text)
         seconds = min(seconds, budget.left) if budget else seconds
         self._number += 1
         control.operation = operation
@@ -271,10 +269,9 @@ class Worker:
         # Its time begins while it still stands; the key to its inputs is given while it runs.
         start = time.perf_counter()
         self._standstill.begin()
-        steps = self._moved(self._standstill.release()) or self._give(seconds, seal)
+        self._require_still(self._standstill.release())
+        steps = self._give(seconds, seal)
         self.digests = self._shared.digests[: seal.digests].tolist() if seal else self.digests
-        if isinstance(steps, Failure):
-            return steps
         ours = time.perf_counter() - start
         if budget:
             budget.spent += ours
@@ -283,29 +280,27 @@ class Worker:
         else:
             self._standstill.end(ours, timed=operation in _TIMED)
         if self._defences.freeze and not self._process.has_ended:  # every thread is stopped
-            failure = self._moved(self._standstill.hold()) or self._crowded()
-            if failure:
-                return failure
+            self._require_still(self._standstill.hold())
+            self._require_few_threads()
         if control.status and operation is not Operation.LOAD:
-            return after_call(control)
+            raise after_call(control)
         own = ours if self._believed_exit else control.nanoseconds * 1e-9
         return Elapsed(ours, own, steps=steps)
 
-    def _moved(self, complaint: str) -> Failure | None:
+    def _require_still(self, complaint: str) -> None:
         """A process that does not stand still when it must is ended."""
-        if not complaint or not self._defences.standstill:
-            return None
-        self.kill()
-        return Failure(Outcome.SUSPICIOUS, f"between commands {complaint}: killed")
+        if complaint and self._defences.standstill:
+            self.kill()
+            raise Failure(Outcome.SUSPICIOUS, f"between commands {complaint}: killed")
 
-    def _crowded(self) -> Failure | None:
-        """A failure if it has more threads than anybody needs."""
-        if self._standstill.threads <= self._most_threads or not self._defences.thread_limit:
-            return None
-        self.kill()
-        return Failure(Outcome.CRASHED, f"started more than {self._most_threads} threads: killed")
+    def _require_few_threads(self) -> None:
+        """One that has more threads than anybody needs is ended."""
+        if self._standstill.threads > self._most_threads and self._defences.thread_limit:
+            self.kill()
+            text = f"started more than {self._most_threads} threads: killed"
+            raise Failure(Outcome.CRASHED, text)
 
-    def _give(self, seconds: float, seal: Seal | None) -> Array | Failure:
+    def _give(self, seconds: float, seal: Seal | None) -> Array:
         """Give command `self._number`: its steps, once it is done."""
         control, key = self._shared.control, seal.key if seal else (0, 0)
         if self._where.stopwatch and not self._believed_exit:
@@ -316,16 +311,13 @@ class Worker:
         else:
             control.key, control.command = shared_memory.Key(*key), self._number
             wake(control, "command")
-        return self._await(seconds) or NO_STEPS
+        self._await(seconds)
+        return NO_STEPS
 
-    def _calls(
-        self, operation: Operation, rows: Sequence[int], seconds: float
-    ) -> Elapsed | Failure:
+    def _calls(self, operation: Operation, rows: Sequence[int], seconds: float) -> Elapsed:
         assert len(rows) <= shared_memory.MAX_BATCH
         self._shared.sequence[: len(rows)] = rows
         elapsed = self._command(operation, seconds, seal := self._announce(len(rows)))
-        if isinstance(elapsed, Failure):
-            return elapsed
         return self.costs.taken_off(elapsed, self.round_trip, len(rows), seal)
 
     def _announce(self, count: int) -> Seal | None:
@@ -337,17 +329,12 @@ class Worker:
         control.outputs_first = seal.entries - seal.outputs if seal else 0
         return seal
 
-    def _transfer(self, operation: Operation, spans: Sequence[tuple[int, int]]) -> Failure | None:
-        if not (spans and self.on_device):
-            return None
-        for start in range(0, len(spans), shared_memory.MAX_SPANS):
+    def _transfer(self, operation: Operation, spans: Sequence[tuple[int, int]]) -> None:
+        for start in range(0, len(spans) if self.on_device else 0, shared_memory.MAX_SPANS):
             self._shared.list_spans(spans[start : start + shared_memory.MAX_SPANS])
-            result = self._command(operation, self._limits.load_seconds)
-            if isinstance(result, Failure):
-                return result
-        return None
+            self._command(operation, self._limits.load_seconds)
 
-    def _await(self, seconds: float) -> Failure | None:
+    def _await(self, seconds: float) -> None:
         """Wait for the harness to report command `self._number`."""
         control = self._shared.control
         expected = (self._nonce + self._number) % 2**64
@@ -355,24 +342,21 @@ class Worker:
         end = time.perf_counter() + allowed
         while control.done != expected:
             if self._process.has_ended and control.done != expected:
-                return self._ended()
-            failure = self._crowded()
-            if failure:
-                return failure
+                self._believe_end()
+                return
+            self._require_few_threads()
             remaining = end - time.perf_counter()
             if remaining <= 0:
                 self.kill()
-                return Failure(Outcome.TIMED_OUT, f"no result after {allowed:.3g} s: killed")
+                raise Failure(Outcome.TIMED_OUT, f"no result after {allowed:.3g} s: killed")
             sleep(control, "finished", self._number - 1, min(remaining, _SLICE_SECONDS))
-        return None
 
-    def _ended(self) -> Failure | None:
-        """The process is gone and never said it was done."""
+    def _believe_end(self) -> None:
+        """The process is gone and never said it was done: a failure, unless exit codes count."""
         code = self._process.kill()
         if self._process.flooded:
             cap = self._limits.output_bytes
-            return Failure(Outcome.CRASHED, f"wrote more than {cap} bytes to stdout or stderr")
-        if code == 0 and not self._defences.handshake:
-            self._believed_exit = True
-            return None
-        return ended(code, self._process.output(), self._shared)
+            raise Failure(Outcome.CRASHED, f"wrote more than {cap} bytes to stdout or stderr")
+        self._believed_exit = code == 0 and not self._defences.handshake
+        if not self._believed_exit:
+            raise ended(code, self._process.output(), self._shared)

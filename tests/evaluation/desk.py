@@ -21,6 +21,8 @@ from regraph_kg.evaluation.verify.reference import Case, References
 from regraph_kg.evaluation.worker.spawn import Program
 from regraph_kg.models.evaluation import Grade
 
+from .caught import caught
+
 
 @dataclass(frozen=True)
 class Desk:
@@ -43,7 +45,7 @@ class Desk:
         return Program(self.compiler.harness(self.problem), library, self.problem.entry)
 
     def fault(self, code: str, grade: Grade = "screening") -> Failure | None:
-        return self.checks.fault(code, self.program(code), 2, 1.0, grade)
+        return caught(self.checks.examine, code, self.program(code), 2, 1.0, grade)
 
     def many(self, code: str, grade: Grade = "screening") -> Failure | None:
         """With many threads, also of a build with traps."""
@@ -51,12 +53,12 @@ class Desk:
         assert isinstance(library, Path), library
         program = self.program(code)
         builds = program, replace(program, candidate=library)
-        return self.teams.many(code, builds, ([self.checks.plan.usual], None), grade)
+        return caught(self.teams.many, code, builds, ([self.checks.plan.usual], None), grade)
 
     def races(self, code: str, grade: Grade = "full") -> Failure | None:
         cases = [Case(sizes, 0, 1) for sizes in self.problem.sizes.check]
         program = self.program(code, perturbed=True)
-        return self.teams.held_up(program, cases, self.checks.stood, grade)
+        return caught(self.teams.held_up, program, cases, self.checks.stood, grade)
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.verify.cases import is_meant, nearly, secret_shapes
 from regraph_kg.models.evaluation import Candidate, Grade, Outcome
 
+from .caught import caught
 from .conftest import problem_named, scale_source
 from .desk import Desk
 
@@ -276,7 +277,8 @@ def test_a_lower_precision_shows_on_whole_numbers_however_wide_the_tolerance_is(
     def fault(function: str, parts: str) -> Failure | None:
         program = desk.program(TOTAL % (function, parts))
         with desk.checks.staffing.staffed(program, whole, 1) as (worker, check):
-            return worker.start or check.each(worker, whole, lambda _: 1)
+            worker.start()
+            return caught(check.each, worker, whole, lambda _: 1)
 
     assert fault("return x;", "double") is None
     failure = fault(body, "double")

@@ -110,8 +110,12 @@ def tried(cache: Path, bait: Bait) -> Tried:
         program = Program(compiler.harness(problem, None), library, "scale")
         where = Surroundings(prefix=prefix)
         with Worker(program, shared, Defences(**defences), JudgeLimits(), 2, where) as worker:
-            done = worker.start or worker.call([call.row], 5.0)
-        failure = done if isinstance(done, Failure) else None
+            failure = None
+            try:
+                worker.start()
+                worker.call([call.row], 5.0)
+            except Failure as failed:
+                failure = failed
         executed = failure is not None and f"exit code {EXECUTED}" in failure.diagnosis
         value = float(shared.view(call.places["y"])[0])
         confined = int(shared.control.confined) & ~SEALED  # which only new kernels can

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.timing.batches import Readying
 from regraph_kg.evaluation.worker.steps import Costs
 from regraph_kg.models.evaluation import Outcome
+
+from ..caught import caught
 
 CALM, DISTURBED = 45e-6, 135e-6
 
@@ -24,7 +25,7 @@ class Sweeps:
         took = self.seconds.pop(0)
         return Costs(sweep=took, least=took)
 
-    def sweep(self, worker: Any) -> float | Failure:
+    def sweep(self, worker: Any) -> float:
         return self.seconds.pop(0)
 
 
@@ -75,7 +76,7 @@ def test_a_sweep_that_takes_less_after_a_candidate_was_measured_too_long_or_is_i
     now: float, is_off: bool, outcome: Outcome | None
 ) -> None:
     readying = Readying()
-    found = readying.shrunk(on(now), known_by(readying, CALM, CALM))
+    found = caught(readying.require_unshrunk, on(now), known_by(readying, CALM, CALM))
     assert (found.outcome if found else None) is outcome
     assert readying.was_off is is_off
     assert readying.costs(on(DISTURBED, CALM), gpu()).sweep == CALM
@@ -84,6 +85,6 @@ def test_a_sweep_that_takes_less_after_a_candidate_was_measured_too_long_or_is_i
 
 def test_what_is_off_is_measured_anew_for_the_next_worker() -> None:
     readying, calls = Readying(), on(CALM)
-    readying.shrunk(on(CALM / 1.3), known_by(readying, CALM, CALM))
+    readying.require_unshrunk(on(CALM / 1.3), known_by(readying, CALM, CALM))
     readying.costs(calls, gpu())
     assert calls.seconds == []

@@ -24,10 +24,10 @@ from regraph_kg.evaluation.worker.handshake import Elapsed
 from regraph_kg.evaluation.worker.steps import Costs
 from regraph_kg.models.evaluation import Outcome
 
+from ..caught import caught
 from ..gpu.test_monitor import ScriptedNvml, monitor
 
 RULE = StopRule(seconds=0.1, half_width=0.01)
-LATE = Failure(Outcome.TIMED_OUT, "no result after 1 s: killed")
 
 
 @pytest.fixture(autouse=True)
@@ -57,12 +57,14 @@ class PacedBench:
         self.loads += 1
         return list(range(count))
 
-    def keep(self, worker: object, rows: Sequence[int]) -> Failure | None:
+    def keep(self, worker: object, rows: Sequence[int]) -> None:
         self.done.append("keep")
-        return self.changes if self.loads > 5 else None
+        if self.changes and self.loads > 5:
+            raise self.changes
 
-    def harm(self, worker: object) -> Failure | None:
-        return self.harms
+    def require_no_harm(self, worker: object) -> None:
+        if self.harms:
+            raise self.harms
 
 
 class PacedWorker:
@@ -88,10 +90,11 @@ class PacedWorker:
 
     def count_anew(self) -> None: ...
 
-    def worked_outside(self) -> Failure | None:
-        return self.outside
+    def require_rest(self) -> None:
+        if self.outside:
+            raise self.outside
 
-    def call(self, rows: Sequence[int], seconds: float) -> Elapsed | Failure:
+    def call(self, rows: Sequence[int], seconds: float) -> Elapsed:
         self.patience.append(seconds)
         passed = (self.call_seconds + self.new_seconds * self.finds_new) * len(rows)
         passed *= next(self.tails, 1.0)
@@ -102,7 +105,7 @@ def timed(
     worker: PacedWorker, *, bench: PacedBench | None = None, rule: StopRule = RULE, **method: Any
 ) -> MeasuredSeries | Failure:
     how = TimingOptions(**{"warm_up": WarmUp(seconds=0.02), "cooling_seconds": 0.0, **method})
-    return measure(worker, bench or PacedBench(), rule, 1.0, how)  # type: ignore[arg-type]
+    return caught(measure, worker, bench or PacedBench(), rule, 1.0, how)
 
 
 @pytest.mark.parametrize(("believed", "seconds"), [(True, 0.002), (False, 0.0002)])
@@ -216,7 +219,7 @@ def test_calls_one_by_one_count_where_those_of_a_batch_worked_for_each_other(
     worker = PacedWorker(batched)
     call = worker.call
 
-    def alone(rows: Sequence[int], seconds: float) -> Elapsed | Failure:
+    def alone(rows: Sequence[int], seconds: float) -> Elapsed:
         worker.call_seconds = one if len(rows) == 1 else batched
         worker.wholes = iter([len(rows) == 1])
         return call(rows, seconds)
@@ -277,13 +280,17 @@ def test_what_was_found_besides_times_fails_a_series(whose: str) -> None:
     worker, bench = PacedWorker(0.02), PacedBench()
     found = Failure(Outcome.SUSPICIOUS, "it was seen")
     setattr(worker if whose == "outside" else bench, whose, found)
-    result = timed(worker, bench=bench)
-    assert result == Failure(Outcome.SUSPICIOUS, "at the timing shape: it was seen")
+    assert timed(worker, bench=bench) is found
+    assert found.diagnosis == "at the timing shape: it was seen"
 
 
 def test_a_call_that_takes_too_long_is_told_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     worker = PacedWorker(0.02)
-    monkeypatch.setattr(worker, "call", lambda *_: LATE)
+
+    def late(*_: object) -> None:
+        raise Failure(Outcome.TIMED_OUT, "no result after 1 s: killed")
+
+    monkeypatch.setattr(worker, "call", late)
     result = timed(worker)
     assert isinstance(result, Failure)
     assert result.outcome is Outcome.TIMED_OUT

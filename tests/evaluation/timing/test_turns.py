@@ -37,9 +37,7 @@ def a_host_that_takes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def in_turn(*pair: tuple[PacedWorker, PacedBench]) -> Sequence[MeasuredSeries]:
     both: Any = pair
-    measured = measure_in_turn(both, 1.0, METHOD)
-    assert isinstance(measured, tuple)
-    return measured
+    return measure_in_turn(both, 1.0, METHOD)
 
 
 def test_both_have_new_inputs_in_the_same_turns() -> None:

@@ -38,6 +38,7 @@ from regraph_kg.evaluation.worker.spawn import Program
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.evaluation import Outcome
 
+from ..caught import caught
 from ..conftest import problem_named, scale_source
 
 
@@ -192,11 +193,11 @@ def examined(cache: Path) -> Iterator[Callable[..., Failure | bool]]:
             worker = stack.enter_context(
                 Worker(built(problem, code), shared, Defences(), limits, threads=1)
             )
-            assert worker.start is None
+            worker.start()
             verification = Verification(
                 problem, shared, calls, references, Defences(), CallTimes(1.0, 20.0)
             )
-            return verification.examine(worker, plan(problem, shapes, 1, full=True))
+            return caught(verification.examine, worker, plan(problem, shapes, 1, full=True))
 
         def built(problem: Problem, code: str) -> Program:
             library = compiler.host(code, HOST_FLAGS)
@@ -315,10 +316,10 @@ class Dawdler:
         self.now, self._seconds = 0.0, seconds
         monkeypatch.setattr(time, "perf_counter", lambda: self.now)
 
-    def call(self, _: Sequence[int], seconds: float) -> Elapsed | Failure:
+    def call(self, _: Sequence[int], seconds: float) -> Elapsed:
         self.now += min(self._seconds, seconds)
         if self._seconds > seconds:
-            return Failure(Outcome.TIMED_OUT, f"no result after {seconds:.3g} s: killed")
+            raise Failure(Outcome.TIMED_OUT, f"no result after {seconds:.3g} s: killed")
         return Elapsed(self._seconds, self._seconds)
 
 
@@ -332,7 +333,7 @@ def test_calls_that_each_end_in_time_may_not_take_forever(
     worker: Any = Dawdler(monkeypatch, seconds)
     times = CallTimes(call=1.0, all=10.0)
     for _ in range(calls):
-        assert isinstance(times.of(worker, [0]), Elapsed)
-    late = times.of(worker, [0])
-    assert isinstance(late, Failure)
-    assert late.diagnosis.startswith(said)
+        times.spend(worker, [0])
+    with pytest.raises(Failure) as late:
+        times.spend(worker, [0])
+    assert late.value.diagnosis.startswith(said)

@@ -85,9 +85,9 @@ def test_steps_that_were_missed_are_not_used() -> None:
 
 
 def test_a_count_that_was_moved_is_no_harness_s() -> None:
-    found = COSTS.taken_off(Elapsed(1.0, 0.0, steps=MOVED), ROUND_TRIP, 3, None)
-    assert isinstance(found, Failure)
-    assert found.outcome is Outcome.SUSPICIOUS
+    with pytest.raises(Failure) as failed:
+        COSTS.taken_off(Elapsed(1.0, 0.0, steps=MOVED), ROUND_TRIP, 3, None)
+    assert failed.value.outcome is Outcome.SUSPICIOUS
 
 
 def test_without_a_rehearsal_an_empty_batch_says_what_is_not_counted() -> None:
