@@ -196,7 +196,6 @@ class ProjectSession:
             raise Failure(Outcome.SUSPICIOUS, "the build leaves files that nobody can copy")
 
     def test(self) -> None:
-        """Test what was built last."""
         commands = self.problem.commands
         run = self._run(commands.test, commands.test_seconds, secrets.randbits(31))
         _require(run, "the tests", commands.test_seconds)
@@ -325,7 +324,6 @@ class ProjectSession:
 
 
 def _ratio(pairs: _Pairs) -> TimeEstimate:
-    """The candidate's speedup."""
     return level([[serial / own] for serial, own in pairs], "openmp", "call")
 
 

@@ -1,19 +1,15 @@
 """Is code a faster than code b? The decision over pairs of workers that ran in turn.
 
-Every worker has an offset of its own (address layout, page placement, which L2 slices its memory
-falls into) that no number of calls within it averages out: the unit of evidence is the pair of
-fresh workers, one of each code, not the call. Batches of the two come in turn (a b, b a, a b, ...),
-so that whatever slows the machine down for a hundredth of a second slows both. So each pair counts
-with one number, the median of the logarithms of its batches' ratios, and
+The unit of evidence is the pair of fresh workers, one of each code, not the call (estimate.py says
+why). Each pair counts with one number, the median of the logarithms of its batches' ratios, and
 
 1. the mean of these must be larger than t * s / sqrt(k): s is their scatter, t Student's quantile
    of k - 1 degrees of freedom for 0.2 % (both sides). Heavy tails widen s: they make a verdict
    "unknown", not wrong. The interval that is reported is that for 5 %;
-2. the difference must be at least 4 % with 3 or 4 pairs, 3 % with 5, 2 % with 6 or 7, 1 % with
-   more: scatter often has two modes, and three pairs of one mode look like a certain difference.
+2. the difference must be at least `_LEAST_DIFFERENCE`: scatter often has two modes, and three pairs
+   of one mode look like a certain difference.
 
 "same" means: a difference of 5 % or more is ruled out (by 1), and none of 1 % or more is certain.
-"unknown" asks for more pairs; `LOOKS` says after how many to look.
 
 Times of metric "device" are compared by the levels of both codes' workers first (`by_levels`): how
 often those intervals hold is not measured.

@@ -1,7 +1,5 @@
 """Checks that this machine meets the judge's needs: a list of (part, name, look, remedy).
 
-Green: works. Red: matters and does not work. Absent: not here, and not asked for (no GPU, say).
-
 Not covered: store and model server (cli/doctor.py); whether timings are steady (a busy machine
 shows in reports); GPUs other than the first visible one; whether the judge catches exploits, which
 is the same on every machine (tests/adversarial).
@@ -115,7 +113,6 @@ class Scope:
 
 
 def checks(scope: Scope) -> tuple[Check, ...]:
-    """All checks of the judge's needs."""
     busy, temporary = used_by_others(), Path(tempfile.gettempdir())
     room = "set {} to a folder of yours with 1 GiB of room, on a disk that is not noexec"
     folder = partial(_folder, scope.cache, loads=True)

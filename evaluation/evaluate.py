@@ -1,16 +1,13 @@
 """The story: compile, run, verify, time; a report, whatever the candidate does.
 
-Three grades, each a subset of the next. Glance: every check shape once, the first few timed calls.
-Screening: about 0.1 s of timed calls (openmp: of three fresh workers, whose levels differ), further
-cases, the session's baseline. Full: more inputs, five fresh workers (cuda: three), an audit of a
-timed call, on a CPU one more worker of the baseline. Reports say which.
+Three grades, each a subset of the next: docs/evaluation.md. Reports say which.
 """
 
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +18,6 @@ from regraph_kg.evaluation.compare import LOOKS
 from regraph_kg.evaluation.compile.source_rules import rejected
 from regraph_kg.evaluation.evaluation import Evaluation
 from regraph_kg.evaluation.gpu.device import silent, threads, turn
-from regraph_kg.evaluation.gpu.kernels import unfinished
 from regraph_kg.evaluation.machine import Machine
 from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
@@ -37,7 +33,7 @@ EVALUATOR = "6"
 _DIAGNOSIS_LENGTH = 1500
 
 
-class Judge:
+class Judge(AbstractContextManager["Judge"]):
     """Judges candidates on this machine; keeps baselines and truths while open.
 
     One thread at a time. `cache` holds compiled code; `seed` is secret, random by default; `gpu`
@@ -64,9 +60,6 @@ class Judge:
         self.device, self.toolchain = machine.device, machine.toolchain
         self._sessions: dict[tuple[str, Target], Session] = {}
         self._projects = CommandJudge(self._rules.limits, EVALUATOR, tell)
-
-    def __enter__(self) -> "Judge":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -192,14 +185,15 @@ class Judge:
         found = session.profile(library, evaluation.program)
         if found is None:
             return evaluation
-        return replace(evaluation, profile=found.facts()).failed(unfinished(found))
+        if not found.launches:
+            text = "one call, profiled, shows no kernel that had finished when it returned"
+            raise Failure(Outcome.SUSPICIOUS, text)
+        return replace(evaluation, profile=found.facts())
 
     @contextmanager
     def _turn(self, target: Target, session: Session | None = None) -> Iterator[float]:
-        """Claim the device for a session, or what it takes to open one where none is given.
-
-        Yields the seconds waited for it. No device context is on its way once others may have it.
-        """
+        """Claim the device for a session, or what opening one takes: the seconds waited for it."""
+        # no device context is on its way once others may have it
         start = time.perf_counter()
         with ExitStack() as turns:
             for claim in self._machine.claims(target, opening=session is None):

@@ -1,11 +1,8 @@
 """Checks beyond the cases of every verification, for candidates that have passed all others.
 
-    shapes       secret ones up to the timing shape, and one close to that (cases.py)
-    values       inputs altered as a whole, at a small shape and at a long one (alterations.py)
-    literals     extents just below and above the numbers that a candidate spells out (literals.py)
-    timed shape  each distribution that timed calls do not have, once, where a truth costs little
-    threads      teams of several sizes; large ones and held-up ones are other matters
-                 (teams.py)
+docs/evaluation.md (step 5) lists them: secret shapes (cases.py), altered values (alterations.py),
+extents around the numbers that a candidate spells out (literals.py), distributions at the timing
+shape, teams of several sizes (large and held-up ones: teams.py).
 
 They come after the timing, each in a worker of its own. Trusted programs are asked first: the
 serial code, and honest variants of it, such as add in another order or trap where a number

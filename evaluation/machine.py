@@ -68,10 +68,7 @@ _UNTRACKED = re.compile(
 
 
 class Machine:
-    """One machine as one judge uses it. Raises `ToolError` where it lacks something.
-
-    `cache` holds compiled code and measured peaks; `gpu` counts the GPUs that CUDA may see.
-    """
+    """One machine as one judge uses it (see there). Raises `ToolError` where it lacks something."""
 
     def __init__(self, cache: Path, rules: SessionRules, gpu: int) -> None:
         self._cache, self._rules, self._gpu_index = cache, rules, gpu

@@ -35,10 +35,7 @@ def for_device_pointers(code: str) -> str:
 
 
 def is_measured(trajectory: Trajectory, judge: Evaluator, metric: Metric = "call") -> bool:
-    """Whether every step has been measured so by this judge on this machine with this toolchain.
-
-    Steps timed too noisily, or beside other work of the machine, do not count.
-    """
+    """Whether this judge has measured every step so, here and with this toolchain, quietly."""
     setup = (judge.device(trajectory.target), judge.toolchain(trajectory.target), EVALUATOR)
     return all(
         any(

@@ -9,10 +9,7 @@ from regraph_kg.models.evaluation import Outcome
 
 @dataclass(eq=False)
 class Failure(Exception):
-    """A candidate's failure: raised by what runs its code, returned by what compiles it.
-
-    `Evaluation.then` makes it data of a report.
-    """
+    """A candidate's failure: raised by what runs its code, returned by what compiles it."""
 
     outcome: Outcome
     diagnosis: str

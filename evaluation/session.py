@@ -4,9 +4,7 @@ The serial code is the first candidate: it must load, be right, also at the timi
 same from run to run, or the problem itself is bad input. Its times at the timing shape are the
 baseline: those of the last few fresh workers, one of which is replaced every now and then.
 
-Stages of an evaluation are methods that take it and return it with more known. The first timed
-calls of a candidate are a glance: enough to see that it is slower than what the caller has already.
-Only where it is not do the same worker's series go on.
+Stages of an evaluation are methods that take it and return it with more known, or raise `Failure`.
 """
 
 import random

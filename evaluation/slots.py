@@ -1,15 +1,12 @@
 """Slots of one problem's session: one worker each, for one candidate, and memory laid out for it.
 
-Nothing of a slot is used again: a worker, its memory and its draw of inputs come and go together,
-so that no candidate finds another's data.
+Nothing of a slot is used again, so that no candidate finds another's data.
 
 For cuda the next workers make their device contexts while one candidate is judged: the driver makes
 contexts one after another, 0.2 s each [measured, H200], so that is what limits candidates a second.
 It also makes others' device allocations wait, and what the device does take longer. So none is made
 while code of metric "device" is timed, or code that allocates, or any at the full grade; nor, with
 metric "device", once a judge has let others have the device.
-
-`Staffing` starts workers beside the slots that are timed, for other cases of the problem.
 """
 
 import contextlib
@@ -139,10 +136,7 @@ _POLL_SECONDS, SETTLE_SECONDS = 0.001, 90.0
 
 
 class Slots:
-    """Slots for a problem's candidates, whose teams have so many threads.
-
-    All have one layout of calls at these shapes; `rng` gives each a secret of its own.
-    """
+    """Slots for a problem's candidates: one layout of calls, a secret for each."""
 
     def __init__(
         self, staffing: Staffing, shapes: list[Sizes], contents: Contents, threads: int

@@ -1,14 +1,8 @@
 """Runs of code with threads: many of them, and threads that are held up at random (perturb.cpp).
 
-Many threads, at a small shape: code that has room for 16 or 64 threads shows here.
-At the full grade also at a large one, where a product of thread and size may leave 32 bits.
-An index beyond an array often does no harm that shows: the array's neighbour is written, or
-nothing. So code with arrays of a fixed length is compiled once more, with traps at such an index.
-Code that goes beyond them with the usual number of threads, too, means it, and is let be.
-
-Held up, threads show data races as wrong outputs. These count, or a crash: a race without
-consequence accuses nobody, and neither does code that takes too long so, nor such as does not
-compile so.
+docs/evaluation.md (steps 5 and 6) says why. Code that goes beyond its arrays with the usual number
+of threads, too, means it, and is let be. A race without consequence accuses nobody, and neither
+does code that takes too long when held up, nor such as does not compile so.
 
 Not covered: arrays whose length is no number of the source, above 129 threads; races in what is
 compiled elsewhere (libraries); those that no delay brings to light.
@@ -65,7 +59,6 @@ def has_threads(code: str) -> bool:
 
 
 def with_threads(number: int) -> str:
-    """A team in words."""
     return "with one thread" if number == 1 else f"with {number} threads"
 
 

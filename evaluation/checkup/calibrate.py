@@ -3,13 +3,12 @@
 Honest variants are the serial code itself: as it is judged (-O3 -march=native), in its own order
 (-O1, no contraction), with its sums reordered (-ffast-math) and, where floats are fp64, with sums
 in long double. They must lie at least 4 times inside. The lower variant is the reference on inputs
-rounded to fewer bits, or, without float inputs, its result rounded so: 24 bits (fp32) where all
-floats are fp64, 11 bits (fp16, tf32) below fp32, 4 bits (fp8) below those. At every shape it must
-lie at least 4 times outside for some distribution, or the problem declares `separates = false`. A
-shape where fewer bits change nothing does not count. At the timing shape, with the inputs that
-timed calls have, honest variants run too: where the problem is in fp64, its reference adds in the
-serial code's own order and precision, and other orders of adding differ from it. A sum on which all
-outputs depend may be near by chance: several inputs are looked at.
+rounded to fewer bits (`lower_bits`), or, without float inputs, its result rounded so. At every
+shape it must lie at least 4 times outside for some distribution, or the problem declares
+`separates = false`. A shape where fewer bits change nothing does not count. At the timing shape
+honest variants run too: where the problem is in fp64, its reference adds in the serial code's own
+order and precision, and other orders of adding differ from it. A sum on which all outputs depend
+may be near by chance: several inputs are looked at.
 
 Not covered: fp16's range; intermediates that only a candidate rounds; fp16 sums of a problem with
 precision fp16, whose honest variant adds rounded inputs in fp32.
@@ -26,7 +25,7 @@ import numpy as np
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.machine import trusted
 from regraph_kg.evaluation.problem.inputs import describe, factors, variant_of
-from regraph_kg.evaluation.problem.problem import Array, ConditionedRule, Problem, Sizes, shape_text
+from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes, TermsRule, shape_text
 from regraph_kg.evaluation.problem.rewrite import with_long_sums
 from regraph_kg.evaluation.problem.types import is_inexact, is_rounded, parts, wide
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
@@ -150,7 +149,7 @@ def look_at(result: Calibration, trials: Trials, case: Case, orders: Sequence[Ru
     problem, references = trials.problem, trials.references
     truths, keep = references.truths(case), keeper(problem, case.sizes, case.seed)
     serial = trials.orders[0]
-    unit = problem.model_copy(update={"tolerance": ConditionedRule(rule="conditioned", terms="1")})
+    unit = problem.model_copy(update={"tolerance": TermsRule(rule="conditioned", terms="1")})
     for order in orders:
         fill = references.fill(case) if order is serial else _declared(trials, case)
         outputs = order.run(case.sizes, fill, keep)

@@ -1,8 +1,6 @@
 """Checks a problem before a search: is its declaration true, can it be measured.
 
-Cheap first: memory, the serial code compiles, its signature is the declared one, the serial code is
-right at the check and timing shapes, the tolerance has room and shows a lower precision, the task
-is not trivial, the serial code takes 0.002 to 2 s. An error ends the look; a search must not start.
+Cheap first (`CHECKS`): an error ends the look; a search must not start.
 
 The compiler compares signatures, by a static_assert behind the serial code; where they differ, g++
 names the type that it saw. Alike are integers of one size and sign, arrays with and without const.
@@ -12,9 +10,8 @@ of real use; a GPU's memory; parameters of one type in another order, unless ser
 the names of problem.toml (then a look at its text finds that); functions with overloads.
 
 A project of own commands (`check_project`) must build, pass its tests and be timed as it stands.
-Then two broken codes are judged like candidates: one whose function does nothing, one that ends the
-process with exit code 0 before anything is said. One that passes shows that the tests decide
-nothing: an error. Not covered: subtler faults; a function that only another file defines.
+Then two broken codes are judged like candidates: one that passes shows that the tests decide
+nothing. Not covered: subtler faults; a function that only another file defines.
 """
 
 import re
@@ -43,9 +40,8 @@ from regraph_kg.evaluation.problem.problem import (
     C_TYPES,
     AbsoluteRule,
     Argument,
-    ConditionedRule,
     Problem,
-    SumRule,
+    TermsRule,
     size_of,
 )
 from regraph_kg.evaluation.problem.project import ProjectProblem, doing_nothing
@@ -204,23 +200,19 @@ def _wider(problem: Problem, calibration: Calibration) -> str:
 
 def suggested(
     problem: Problem, calibration: Calibration, terms: float
-) -> tuple[str, SumRule | ConditionedRule | AbsoluteRule]:
+) -> tuple[str, TermsRule | AbsoluteRule]:
     """A tolerance that allows the rounding of `terms` operations in a row, and how to write it."""
     rule = problem.tolerance
     if isinstance(rule, AbsoluteRule) or not any(arg.is_inexact for arg in problem.results):
         least = 2 * rule.absolute if isinstance(rule, AbsoluteRule) else 1.0
         allowed = float(f"{1.05 * MARGIN * calibration.off:.0e}")
-        wider = AbsoluteRule(absolute=max(allowed, least))
-        return f"tolerance = {{ absolute = {wider.absolute:g} }}", wider
-    kind = "sum" if isinstance(rule, SumRule) else "conditioned"
-    count = str(_power(terms))
-    if isinstance(rule, SumRule | ConditionedRule):
+        most = AbsoluteRule(absolute=max(allowed, least))
+        return f"tolerance = {{ absolute = {most.absolute:g} }}", most
+    wider = TermsRule(rule="conditioned", terms=str(_power(terms)))
+    if isinstance(rule, TermsRule):
         times = max(4, _power(terms / max(1, size_of(rule.terms, problem.sizes.time))))
-        count = f"{times}*({rule.terms})"
-    line = f'tolerance = {{ rule = "{kind}", terms = "{count}" }}'
-    if kind == "sum":
-        return line, SumRule(rule="sum", terms=count)
-    return line, ConditionedRule(rule="conditioned", terms=count)
+        wider = TermsRule(rule=rule.rule, terms=f"{times}*({rule.terms})")
+    return f'tolerance = {{ rule = "{wider.rule}", terms = "{wider.terms}" }}', wider
 
 
 def _power(number: float) -> int:

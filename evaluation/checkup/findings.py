@@ -70,10 +70,7 @@ def checked_once(
     *,
     keep_errors: bool = True,
 ) -> Checkup:
-    """The findings on file, else those of `look`, which are then kept.
-
-    Without `keep_errors`, findings with an error are not kept: it may be mended elsewhere.
-    """
+    """The findings on file, else those of `look`, kept; with an error only if `keep_errors`."""
     machine = (find_gcc().version, *HOST_FLAGS, openmp_device(), CHECKER)
     key = hashlib.sha256(repr((problem.model_dump_json(), machine)).encode()).hexdigest()
     entry = cache / _FOLDER / f"{key}.json"

@@ -3,10 +3,8 @@
 They are drawings on which the code crashes now and then, such as rows that begin at the end.
 
 And tasks that unearned code passes (after robust-kbench), in every case of the largest check shape:
-
-    constant    one number, such as 0, passes for every element of all outputs, whatever the input
-    input       no output changes where an input is drawn anew; arguments of inputs.py are drawn
-                anew together, for they may depend on each other
+a constant for every element of all outputs; code that leaves an input unread. Arguments of
+inputs.py are drawn anew together, for they may depend on each other.
 
 Not covered: crashes at the timing shape, more than a few dozen drawings; scalars, an input that
 matters at another shape only, one number that passes by chance in some cases and not in all.

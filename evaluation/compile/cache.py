@@ -1,10 +1,9 @@
 """Compiled code on the disk, by content: ours alone, of bounded size, never half an entry.
 
-Code of anyone who can write into the folder is loaded, so the folder, its parents and each
-entry are checked before every use. An entry is written elsewhere and renamed, so that no kill
-leaves half of one; its digest stands behind it, so that one that was damaged since is made again.
-Above the bound, the least recently used go first, except those that a living
-judge keeps: it has a lock on the file, which the kernel takes back when it dies.
+Code of anyone who can write into the folder is loaded, so the folder, its parents and each entry
+are checked before every use. An entry is written elsewhere and renamed; its digest stands behind
+it, so that one that was damaged since is made again. A living judge has a lock on those it keeps,
+which the kernel takes back when it dies.
 
 Not covered: a folder above the cache that a group may write to (a member could put another folder
 in its place between look and use); NFS, where no such lock can be had and nothing is evicted.

@@ -236,7 +236,6 @@ class Compiler:
             self._building.pop(key, None)
 
     def _build(self, job: Compilation, directory: Path) -> bytes | Failure:
-        """The object's bytes."""
         work = directory / "work"
         work.mkdir()
         for name, text in job.files.items():

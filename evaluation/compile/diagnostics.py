@@ -1,10 +1,8 @@
 """Errors of g++, nvcc, ptxas and the linker, cut to the parts that help to mend a candidate.
 
-Each error once, those at the candidate's own lines first, with what the compiler shows below it:
-the source line, a caret, the line that led into a header. Symbols are given as they are in the
-source where the linker or ptxas mangles them.
-
-The text is untrusted: unprintable characters are dropped (models/text.py).
+Each error once, those at the candidate's own lines first, with what the compiler shows below it.
+Symbols are given as they are in the source where the linker or ptxas mangles them. The text is
+untrusted: unprintable characters are dropped (models/text.py).
 
 Not covered: notes and candidate overloads; the line of an error that ptxas finds (it names none).
 """

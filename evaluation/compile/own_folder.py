@@ -40,7 +40,6 @@ def own_folder(parent: Path | None = None) -> Iterator[Path]:
 
 
 def _locked(parent: Path) -> tuple[Path, int]:
-    """A new folder and its lock."""
     while True:
         path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
         with suppress(FileNotFoundError):

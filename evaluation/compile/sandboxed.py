@@ -1,9 +1,5 @@
 """Runs compilers for the judge: compilers.py started, timed, ended, its report read.
 
-Compilers and linkers see themselves, their headers and libraries, and one folder; a source that
-names another file finds none. `compiler_confinement` names in a line the layers that this
-machine's kernel refuses.
-
 Not covered: holes of a compiler itself, beyond what the layers of compilers.py stop; the
 number of files in its folder.
 """

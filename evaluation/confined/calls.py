@@ -1,9 +1,8 @@
 """The system calls that a confined process may make, by number: (x86_64, aarch64).
 
 Standard library only, like all that worker.py imports. None where the architecture has no such
-call. Every other call, known or yet to come, is answered ENOSYS (seccomp.py, which also says which
-arguments are looked at). A list is what was seen with tests/evaluation/confined/collect_calls.py,
-and what other versions of the same libraries do instead.
+call. A list is what was seen with tests/evaluation/confined/collect_calls.py, and what other
+versions of the same libraries do instead.
 
 Not covered: other architectures; libraries than glibc that make other calls for the same ends.
 """

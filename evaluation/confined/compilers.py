@@ -2,16 +2,8 @@
 
 Standard library only, and few modules: each costs milliseconds. The judge never imports this file,
 but starts a Python that does (sandboxed.py). A source can name any file, in more spellings than a
-rule can know; here those files do not exist. Each layer is refused by some kernels and containers,
-the others hold without it:
-
-    namespaces  processes, network and IPC of its own: everything ends with its first process
-    root        a root folder of its own: the toolchain read-only, the job's folder, three devices;
-                no /home, of /proc only cpuinfo, no other file of this machine
-    landlock    the same list again, for the case that the kernel refuses the above
-    seccomp     sockets, signals, ptrace, other namespaces, mounts, keys, io_uring and the like: a
-                list of what is refused, as compilers start processes and write files
-    limits      CPU time, address space and size of files; in a user namespace also processes
+rule can know; here those files do not exist. Each layer (namespaces, a root folder of its own,
+landlock, seccomp, limits) is refused by some kernels and containers, the others hold without it.
 
 Without root, a source can still ask whether a file exists (`__has_include`), not what it holds.
 With neither root nor landlock the files that this user may read can be read. As root the number
@@ -204,10 +196,8 @@ def openable(orders: CompileOrders) -> list[tuple[str, int]]:
 
 
 def program(machine: int, apart: bool) -> bytes:
-    """The filter of system calls: those that are not named above are let through.
-
-    `apart`: a process sees no others but its own, and ends with the first of them.
-    """
+    """The filter of system calls: those that are not named above are let through."""
+    # `apart`: a process sees no others but its own, and ends with the first of them
     allowed = ALONE if apart else frozenset()
     rules = filters.beginning(machine)
     for name, numbers in DENIED.items():

@@ -1,13 +1,10 @@
 """Files that a confined process can open, and a root folder that holds no others.
 
 Standard library only, like all that worker.py imports. Landlock (landlock.py) and the root say the
-same twice, as a kernel may lack either. Landlock also keeps from executing, TCP, signals and
-abstract sockets, as far as the kernel knows these; a root of its own (a mount namespace) also hides
-that other files exist.
+same twice, as a kernel may lack either; docs/evaluation.md says what is left without each.
 
 The root is for openmp and for inputs.py only: nobody has yet listed the files that the GPU's driver
-needs. Not covered: without both, files that this user may read can be read; for cuda, those this
-user may write can then be overwritten in place, as the driver opens its nodes for that.
+needs.
 """
 
 import contextlib
@@ -71,10 +68,8 @@ def driver_folders() -> set[str]:
 
 
 def hide_others(libc: ctypes.CDLL, paths: Openable, owner: tuple[int, int]) -> bool:
-    """Move to a root folder that holds these paths only, read-only; whether the kernel allows it.
-
-    `owner`: user and group as they were before any user namespace. Only while there is one thread.
-    """
+    """Move, while there is one thread, to a root that holds these paths only; whether it worked."""
+    # `owner`: user and group as they were before any user namespace
     sets = (own_root.NEW_MOUNTS, own_root.NEW_USER | own_root.NEW_MOUNTS)
     if not any(libc.unshare(flags) == 0 for flags in sets):
         return False

@@ -1,7 +1,6 @@
 """Filters of system calls: classic BPF written down, and given to the kernel.
 
-Standard library only, and few modules: worker.py and compilers.py load this file. The calls allowed
-to a worker are in seccomp.py, those refused to a compiler in compilers.py. Calls of another
+Standard library only, and few modules: worker.py and compilers.py load this file. Calls of another
 architecture, or of x32, are answered ENOSYS.
 
 Not covered: the targets of pointers, which a filter cannot read; machines that are neither x86_64

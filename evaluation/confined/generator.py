@@ -4,12 +4,8 @@ stdin: a line of JSON {code, memory}, then one for each drawing, {sizes, variant
 layout is name, type, dtype and shape of each array. stdout: for each drawing their bytes, and the
 end of a line. What inputs.py prints goes to stderr; its exceptions end this process. Each drawing
 runs the code anew, with Python's and numpy's own chance seeded, so that the same seed gives the
-same arrays. Arguments and environment hold nothing of the problem.
-
-Before the code runs this process confines itself with the worker's own functions: a network of its
-own, no privileges, no file but system libraries, Python's and numpy's for reading, the system calls
-that Python needs, memory, CPU time. The judge sees to the deadline and to how much is printed.
-Layers that a kernel lacks are missing here as well (probe.py tells).
+same arrays. Arguments and environment hold nothing of the problem. The judge sees to the deadline
+and to how much is printed.
 
 Not covered: the arrays' values, which the problem declares.
 """

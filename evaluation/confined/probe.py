@@ -1,8 +1,7 @@
 """Tries which of the worker's confinements hold on this machine, whatever its versions.
 
 `tried` starts a child for one of `PROBES`, which confines itself with the worker's own functions
-and then tries forbidden acts. A kernel or container that refuses a confinement shows as one that
-does not hold; its remedy stands beside it.
+and then tries forbidden acts.
 
 Not covered: what the GPU's driver does under these confinements, and what only cuda's workers may;
 whether the container around us is itself well confined; memory and process limits of a control

@@ -3,20 +3,7 @@
 Standard library only, like all that worker.py imports. Whatever calls.py does not list is answered
 ENOSYS, "this kernel has no such call": libraries know a way on from there (clone3, openat2 and rseq
 are such calls), and a call that a later kernel adds is refused before anybody has heard of it. A
-listed call whose argument is refused is answered EPERM: the kernel does have it.
-
-    clone              as pthread_create calls it: no process, no vfork, no namespace
-    open               for reading; cuda: what is there already (landlock says which for writing)
-    fcntl              copies of descriptors, close-on-exec; cuda: O_NONBLOCK; no owner, no lock
-    ioctl              openmp: only isatty's; cuda: the driver's own requests
-    tgkill             this process, by SIGABRT, SIGKILL or pthread_cancel's signal: it cannot stop
-                       or continue itself
-    rt_sigaction       not for faults, unless a tool watches: they end the process
-    prctl              names of threads and of memory
-    prlimit64          its own limits, openmp: to read them
-    sched_setaffinity  the calling thread
-    sendto             under a tool: to the one peer that a socket has
-    clock_gettime      this process's clocks and the machine's, not other processes'
+listed call whose argument is refused (`looks`) is answered EPERM: the kernel does have it.
 
 Not covered: what a candidate under a tool sends to it (sendmsg), on sockets that were open before;
 what pointers lead to (paths, structures), which a filter cannot read: stat tells of

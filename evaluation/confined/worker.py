@@ -3,20 +3,8 @@
 Standard library only, as are its own files (files, filters, landlock, seccomp, calls); never
 imported by the judge's other modules. It confines itself, then hands over to
 harness.cpp, which serves calls until told to exit. Each layer is refused by some kernels and
-containers; the others hold without it, and `regraph_confined` is told which do:
-
-    namespaces  a user, network, IPC and host name of its own: no network, not even this machine's;
-                nothing shared by System V objects or abstract sockets; no rights over other users
-    root        openmp: a root folder of its own that holds system libraries only, read-only
-    sealed      code and tables of calls of the harness, libc and the CUDA runtime stay as they are,
-                and the memory shared with the judge where it is (mseal, Linux 6.10)
-    privileges  no capabilities, no new privileges
-    landlock    files: only system libraries and, for cuda, the GPU's device nodes and what its
-                driver reads in /proc and /sys (and writes of its own threads) can be opened;
-                nothing can be executed; no TCP (Linux 6.7), no signals to others and no abstract
-                sockets (Linux 6.12)
-    seccomp     every system call that calls.py does not list, and some arguments of those
-    rlimits     core dumps, file growth, CPU time and, for openmp, address space
+containers; the others hold without it, and `regraph_confined` is told which do: docs/evaluation.md
+lists them, and what is left without each.
 
 Those before seccomp begin before the GPU's driver starts threads, which inherit them; seccomp
 begins after the CUDA context exists, in all threads at once. The working directory is one that no

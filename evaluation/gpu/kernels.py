@@ -1,9 +1,8 @@
 """What a GPU call's time is spent on: its kernels and copies by CUPTI.
 
 A separate pass in a separate worker, never the one that is timed: recording slows launches down.
-harness/profile.cpp is loaded before the worker makes its context, records one call, and says what
-it saw; times of kernels that overlap are counted once. The candidate shares the process and could
-say anything: text that does not hold together is nothing (None), and no verdict rests on it.
+Times of kernels that overlap are counted once. The candidate shares the process and could say
+anything: text that does not hold together is nothing (None), and no verdict rests on it.
 
 Not covered: kernels that a kernel launches; copies that a kernel makes itself from host memory.
 """
@@ -18,7 +17,6 @@ from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.compile import Compiler, harness_text
 from regraph_kg.evaluation.compile.toolchain import INSTALL_TOOLKIT, Cuda, libraries
 from regraph_kg.evaluation.rules import Failure
-from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.text import plain
 
 _PROFILE = "profile.cpp"
@@ -84,14 +82,6 @@ def profiler(compiler: Compiler, cuda: Cuda) -> Path:
     if isinstance(result, Failure):
         raise ToolError(f"{_PROFILE}: does not compile: {result.diagnosis[:300]}")
     return result
-
-
-def unfinished(times: KernelTimes) -> Failure | None:
-    """Failure of a right call without a finished kernel on record."""
-    if times.launches:
-        return None
-    text = "one call, profiled, shows no kernel that had finished when it returned"
-    return Failure(Outcome.SUSPICIOUS, text)
 
 
 def parsed(text: str) -> KernelTimes | None:

@@ -1,23 +1,19 @@
 """Clock, heat, power and errors of one GPU, read through NVML between batches of timed calls.
 
 A `GpuWatch` follows one measurement: it says which samples were taken while the GPU was slowed
-down by heat (to be thrown away), keeps the others, tagged where power was capped, and raises
-`ToolError` where the GPU is lost or an uncorrectable memory error occurred meanwhile. Reasons for
-a lower clock are NVML's event bits in words. It also says which other process computed on the GPU
-meanwhile. In containers that show no processes only the GPU's own use tells of others, and only
-while our workers stand still.
+down by heat (to be thrown away), keeps the others, tagged where power was capped. It also says
+which other process computed on the GPU meanwhile. In containers that show no processes only the
+GPU's own use tells of others, and only while our workers stand still.
 
 Not covered: setting clocks (needs root; another's decision); attributing an error to a process;
 others' use inside a container while we time, and what uses a GPU for less than NVML's period.
 Readings are up to some milliseconds old: NVML does not say how old.
 
-Whether the GPU is well (`Health`) is asked past the candidate, whose words about it prove nothing.
-A worker runs hostile code, so the CUDA error that it reports may be forged: counted as the
-machine's, it would end a whole search. Therefore a failed candidate has failed by itself unless an
-independent look finds the device ill: its driver answers no more, the count of uncorrected ECC
-errors has grown, a fresh process of ours cannot make a context or does not read back what it wrote,
-or other processes hold more than half of the device's memory. The look costs about a context
-(0.3 s), and is taken only where the diagnosis accuses the machine, or a call never ended.
+Whether the GPU is well (`Health`) is asked past the candidate, whose words about it may be forged:
+counted as the machine's, they would end a whole search. So a failed candidate has failed by itself
+unless an independent look finds the device ill (docs/evaluation.md: how faults end). The look costs
+about a context (0.3 s), and is taken only where the diagnosis accuses the machine, or a call never
+ended.
 
 Not covered there: a device that computes wrong values and reports nothing; the one candidate that a
 passing illness hit, if the device is well again when looked at; memory held by our own workers
@@ -249,10 +245,7 @@ class GpuWatch:
 
 
 def open_gpu(uuid: str) -> GpuMonitor | str:
-    """A monitor of this GPU; else why there is none, in a line: timing goes on without.
-
-    Raises `ToolError` where there is a GPU that cannot be used: lost, or its driver is broken.
-    """
+    """A monitor, else why there is none. Raises `ToolError` for a GPU that cannot be used."""
     library: Any = importlib.import_module("pynvml")  # has no types
     try:
         library.nvmlInit()

@@ -4,14 +4,8 @@
         for report in threads.map(lambda candidate: pool.evaluate(candidate, problem), ...): ...
 
 Whoever asks compiles into the content cache, several at once; a judge process then finds the code
-compiled. There is one such process for each GPU and one for the CPU, which uses all cores. They die
-with this process.
-A judge that fails on a candidate (a failure of ours) costs a try; the next try is another judge's
-where there is one, or its own in a fresh process. A candidate out of tries gets the error.
-
-Work that disturbs a measurement waits while one is alone on this host: openmp always is, cuda while
-its serial code or a final answer is timed, but for metric "device" where its judge has cores of its
-own.
+compiled. A judge that fails on a candidate (a failure of ours) costs a try; the next try is another
+judge's where there is one, or its own in a fresh process.
 
 Not covered: compilers run beside the serial code, if on other cores, when a judge times it anew
 (target cuda, every two minutes); MIG instances; a candidate being compiled when the pool is killed
@@ -35,7 +29,7 @@ from multiprocessing.process import BaseProcess
 from multiprocessing.util import Finalize
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self, TypeVar
+from typing import Literal, TypeVar
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.evaluate import Judge, report_of
@@ -178,10 +172,10 @@ class Quiet:
                 self._changed.notify_all()
 
 
-class JudgePool:
+class JudgePool(contextlib.AbstractContextManager["JudgePool"]):
     """Judges of this host's devices; who asks in several threads has several at work.
 
-    A context manager; an exception ends what is under way. `at_once`: so many callers keep it busy.
+    An exception in its context ends what is under way. `at_once`: so many callers keep it busy.
     `devices`: GPUs for cuda, "cpu" for openmp; at least one. Raises `ToolError` for a GPU that is
     not there, `BadInput` where the GPUs are not of one model: their times must not be compared.
     """
@@ -227,19 +221,13 @@ class JudgePool:
             open_judge = partial(Judge, cache, grade=grade, limits=limits, gpu=number)
             self._seats.append(Seat(*on, partial(self._ask, device, process, open_judge)))
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(
         self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
     ) -> None:
         self.close(abandon=kind is not None)
 
     def close(self, *, abandon: bool = False) -> None:
-        """End all judges, after what they judge unless `abandon`; idempotent.
-
-        Callers that wait get a `ToolError` then.
-        """
+        """End all judges, after what they judge unless `abandon`; who waits gets a `ToolError`."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
@@ -304,10 +292,8 @@ class JudgePool:
         if not isinstance(result, Failure):
             return None
         assert request.grade
-        failed = Evaluation(candidate, problem, request.grade, failure=result)
-        seconds = time.perf_counter() - start
-        for stage in ("compile", "total"):
-            failed = failed.spent(stage, seconds)
+        stages = dict.fromkeys(("compile", "total"), time.perf_counter() - start)
+        failed = Evaluation(candidate, problem, request.grade, failure=result, stages=stages)
         return report_of(self._machine, failed, {})
 
     def _ask(

@@ -1,32 +1,5 @@
 """Values that a problem's distributions rarely have: drawn inputs, altered as a whole.
 
-    sentinels        a quarter of all elements, or three: what the serial code compares elements of
-                     the array with, and its neighbours
-    small, large     floats times 0.001 or 1000 (float16: 0.1 or 10); in a range, nearer to its end;
-                     small: integers without a range have their lower bits only
-    tiny             floats times 1e-12, but for float16
-    coarse           floats rounded to quarters: there are ties, and 0, 0.5 or 1 exactly
-    equal            one value in each array
-    ascending        sorted
-    extremes         the ends of a range, and nothing between them
-    skewed           integers of a range mostly at its lower end; floats with a heavy tail
-    negative zeros   a quarter of the floats
-    huge             floats from 1e10 on, or up to the type's largest with an even seed: neither 1e9
-                     nor 1e38 is an identity
-    huge negative    the same below zero
-    outliers         the first, the last and one float of 1,000 times so much
-    negative         nothing above zero
-    ends             integers without a range, or with a guessed one: the least of the type, or the
-                     largest; with an even seed half of them so, the others any of these, 0 and -1
-    descending       sorted the other way round
-    nearly ascending  sorted, but for one pair
-    shifted          floats plus 1000 times their largest: what is a small difference of large sums
-                     is noise in fp32
-    uneven           floats of two values 2^24 apart, irregularly: what fp32 adds to the larger one
-                     is lost, always the same way; places lie in two clusters
-    whole            floats +-1, those of every other array odd whole numbers of 12 bits: sums of
-                     their products are exact in fp32 in any order, not in fp16, bf16 or tf32
-
 An array stays as it is where an alteration does not fit its type or its range, and where it comes
 from inputs.py. Not covered: whether the function is made for such values: the serial code is asked
 (further.py); a problem that excludes some says so (`excludes`).
@@ -245,22 +218,22 @@ _ALTERATIONS: Mapping[Alteration, Callable[[_Lot, Argument, Array], None]] = {
     "small": _small,
     "large": partial(_scaled, factor=1e3, half=10.0),
     "tiny": partial(_scaled, factor=_TINY, half=1.0),
-    "coarse": _coarse,
-    "equal": _equal,
+    "coarse": _coarse,  # ties, and 0, 0.5 or 1 exactly
+    "equal": _equal,  # one value in each array
     "ascending": lambda lot, arg, flat: flat.sort(),
-    "extremes": _extremes,
-    "skewed": _skewed,
+    "extremes": _extremes,  # the ends of a range, and nothing between them
+    "skewed": _skewed,  # integers mostly at a range's lower end; floats with a heavy tail
     "negative zeros": _negative_zeros,
-    "huge": _huge,
+    "huge": _huge,  # above 1e10, or up to the largest: neither 1e9 nor 1e38 is an identity
     "huge negative": _huge_negative,
-    "outliers": _outliers,
+    "outliers": _outliers,  # the first, the last and one float of 1,000
     "negative": _negative,
-    "ends": _ends,
+    "ends": _ends,  # of integers' type; half of them any of these, 0 and -1 with an even seed
     "descending": lambda lot, arg, flat: flat[::-1].sort(),
-    "nearly ascending": _nearly_ascending,
-    "shifted": _shifted,
-    "uneven": _uneven,
-    "whole": _whole,
+    "nearly ascending": _nearly_ascending,  # but for one pair
+    "shifted": _shifted,  # what is a small difference of large sums is noise in fp32
+    "uneven": _uneven,  # two values far apart: additions are always lost the same way; clusters
+    "whole": _whole,  # +-1, and odd numbers of 12 bits: exact in fp32 in any order, not in fp16
 }
 _IMPLIED: Mapping[Alteration, set[Alteration]] = {
     "large": {"huge", "huge negative", "outliers", "whole"},

@@ -69,7 +69,7 @@ class Drawings:
 
     They are kept while memory allows, and drawn again where they are asked for later. `ready` ones
     are handed to the workers of a session, each of which sees them in an order of its own and none
-    twice: another process knows nothing of them. `seed` is secret. `close` it.
+    twice: another process knows nothing of them. `seed` is secret. `rest` ends their process.
     """
 
     def __init__(self, problem: Problem, seed: int) -> None:
@@ -120,9 +120,6 @@ class Drawings:
     @property
     def seconds(self) -> float:
         return self._spent / max(self._count, 1)
-
-    def close(self) -> None:
-        rest()
 
 
 def _nbytes(arrays: Mapping[str, Array]) -> int:

@@ -149,17 +149,10 @@ class Declared(Table):
     schema_version: Literal[1] = Field(alias="schema")
 
 
-class SumRule(Table):
-    """Tolerance of a sum of `terms` products: grows with sqrt(terms) and the output's RMS."""
+class TermsRule(Table):
+    """Tolerance of the rounding of `terms` operations in a row; "conditioned" has it as a floor."""
 
-    rule: Literal["sum"]
-    terms: Expression
-
-
-class ConditionedRule(Table):
-    """Conditioned, with a floor for the rounding inside a chain of `terms` operations."""
-
-    rule: Literal["conditioned"]
+    rule: Literal["sum", "conditioned"]
     terms: Expression
 
 
@@ -172,15 +165,12 @@ class AbsoluteRule(Table):
 def _kind(tolerance: object) -> str:
     if not isinstance(tolerance, Mapping | Table):
         return "name"
-    fields = dict(tolerance)
-    rule = "conditioned" if fields.get("rule") == "conditioned" else "sum"
-    return "absolute" if "absolute" in fields else rule
+    return "absolute" if "absolute" in dict(tolerance) else "terms"
 
 
 Tolerance = Annotated[
     Annotated[Literal["exact", "conditioned"], Tag("name")]
-    | Annotated[SumRule, Tag("sum")]
-    | Annotated[ConditionedRule, Tag("conditioned")]
+    | Annotated[TermsRule, Tag("terms")]
     | Annotated[AbsoluteRule, Tag("absolute")],
     Discriminator(_kind),
 ]

@@ -75,19 +75,12 @@ def factors(problem: Problem) -> tuple[int, ...]:
 
 def levels(problem: Problem, variant: int) -> tuple[int, ...]:
     """The place each factor takes in a variant."""
-    places = []
-    for count in factors(problem):
-        variant, place = divmod(variant, count)
-        places.append(place)
-    return tuple(places)
+    return tuple(map(int, np.unravel_index(variant, factors(problem), order="F")))
 
 
 def variant_of(problem: Problem, places: Sequence[int]) -> int:
     """The variant in which the factors take these places."""
-    variant = 0
-    for count, place in zip(reversed(factors(problem)), reversed(places), strict=True):
-        variant = variant * count + place
-    return variant
+    return int(np.ravel_multi_index(tuple(places), factors(problem), order="F"))
 
 
 def distributions(problem: Problem, variant: int) -> dict[str, str]:
@@ -127,10 +120,7 @@ def _key(name: str, variant: int, sizes: Sizes) -> int:
 def draw(
     arg: Argument, values: str, shape: tuple[int, ...], seed: list[int], to: Array | None = None
 ) -> Array:
-    """One argument's array of this distribution, as are the fields of a struct.
-
-    It is drawn into `to`, if that is given, whose floats may be wider.
-    """
+    """One argument's array of this distribution, drawn into `to` if that is given."""
     array = np.empty(shape, arg.dtype) if to is None else to
     if arg.fields:
         for number, (field, leaf) in enumerate(arg.leaves.items()):

@@ -10,12 +10,11 @@ from typing import Self
 from pydantic import Field, PositiveInt, ValidationError, model_validator
 
 from regraph_kg import regular
-from regraph_kg.errors import BadInput, first_mistake
+from regraph_kg.errors import BadInput, file_errors, first_mistake
 from regraph_kg.evaluation.problem.declaration import (
     RESULT,
     AbsoluteRule,
     Argument,
-    ConditionedRule,
     Declared,
     DeclaredWork,
     Identifier,
@@ -24,7 +23,7 @@ from regraph_kg.evaluation.problem.declaration import (
     Returned,
     Sizes,
     SizesTable,
-    SumRule,
+    TermsRule,
     Tolerance,
     shape_text,
     size_of,
@@ -45,13 +44,12 @@ __all__ = [
     "AnyProblem",
     "Argument",
     "Array",
-    "ConditionedRule",
     "DeclaredWork",
     "Precision",
     "Problem",
     "ProjectProblem",
     "Sizes",
-    "SumRule",
+    "TermsRule",
     "load_problem",
     "shape_text",
     "size_of",
@@ -142,7 +140,7 @@ class Problem(Declared):
                 f"sizes: {gib:.3g} GiB of arrays at {shape_text(sizes)}; at most {most:.0f} may be"
             )
         rule = self.tolerance
-        terms = rule.terms if isinstance(rule, SumRule | ConditionedRule) else None
+        terms = rule.terms if isinstance(rule, TermsRule) else None
         try:
             for text in filter(None, (terms, self.work.flop, self.work.bytes)):
                 size_of(text, sizes)
@@ -306,9 +304,5 @@ def mistaken(path: Path, error: ValidationError) -> BadInput:
 
 
 def _read_code(path: Path) -> str:
-    try:
+    with file_errors(path, "a problem needs its serial code, in UTF-8"):
         return regular.read_text(path, _MOST_TEXT_BYTES)
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; a problem needs its serial code") from None
-    except UnicodeDecodeError:
-        raise BadInput(f"{path}: not UTF-8 text; save it as UTF-8") from None

@@ -247,10 +247,7 @@ def head_of(text: str, name: str, suffix: str) -> str:
 
 
 def doing_nothing(text: str, name: str, suffix: str) -> str | None:
-    """The text with that function's body left out; None where the text defines none.
-
-    Not covered: functions that macros make, or that only another file defines.
-    """
+    """The text without that function's body; None where it defines none, as macros may."""
     span = _function(text, name, suffix)
     if span is None:
         return None

@@ -1,24 +1,16 @@
 """The calls of the timing shape: their inputs, and which of them are verified, and when.
 
-Every call of a batch has arrays of its own, and each batch gets inputs that its worker has never
-seen, written while that stands still. Some are of a secret few whose truths the session knows
-(`Pool`); the next batch after such a one changes a few elements of it in place. Which batches these
-are is drawn anew for each worker, in blocks of growing length over the whole series, and outputs
-are poisoned with a secret byte before each batch. So a candidate cannot know which calls are
-verified, before or after them: the outputs of those are copied as soon as it stands still. One more
-call, any of all with the same chance, is kept for an audit; its truth is not known to anybody yet.
-
-Where writing new inputs takes longer than the calls, most batches only change a few elements in
-place. Times of batches with new inputs count then, if they are longer (timing.py).
-
-Metric "device": inputs lie masked until just before the call that works on them (sealing.py), and
-outputs must be what they were when the calls were over (native/arrays.cpp).
+docs/evaluation.md (step 4) says what each timed call gets. The secret few whose truths the session
+knows are a `Pool`. Which batches hold one is drawn anew for each worker, in blocks of growing
+length over the whole series. So a candidate cannot know which calls are verified, before or after
+them: the outputs of those are copied as soon as it stands still. One more call, any of all with the
+same chance, is kept for an audit; its truth is not known to anybody yet.
 
 What it takes to prepare a call on a device is measured before a candidate (`Readying`). Judges take
 turns to time on a device, but workers that another judge starts make their contexts meanwhile, and
 all that is done there takes longer then. Too much taken off a candidate's time would make that too
 short. So it is measured until it agrees with the least that was seen, and anew where the same takes
-less after a candidate was timed. Where it does so again, the candidate has changed it (`shrunk`).
+less after a candidate was timed. Where it does so again, the candidate has changed it.
 
 Not covered: a device that is disturbed all the time.
 """
@@ -98,10 +90,7 @@ class Witness:
 
 
 class Bench:
-    """Draws the timed calls of one worker, by a seed of its own; keeps the outputs to verify.
-
-    Methods raise `Failure` where the candidate is at fault.
-    """
+    """Draws the timed calls of one worker; keeps the outputs to verify. Raises `Failure`."""
 
     def __init__(
         self,

@@ -1,6 +1,4 @@
-"""Load of this machine while something is timed: other processes, and stolen time.
-
-Of a GPU, which other process computed on it (monitor.py).
+"""Load of this machine while something is timed: other processes, stolen time, use of the GPU.
 
 Read from /proc/stat: CPU time of the cores that matter, less that of this process and its children.
 Its clock ticks a hundred times a second, so short spans tell little; they are given the benefit.
@@ -25,10 +23,7 @@ _FOREIGN, _FOREIGN_SHARE, _STOLEN_SHARE = 0.2, 0.02, 0.03
 
 
 class LoadWatch:
-    """Watches from its creation the cores that timed code and its clock use, else all of ours.
-
-    What others do on the rest disturbs nobody: several judges share a machine so.
-    """
+    """Watches the cores that timed code and its clock use: use of the rest disturbs nobody."""
 
     def __init__(self, cores: Collection[int] | None = None, gpu: GpuMonitor | None = None) -> None:
         """The end of others' use of a `gpu` is waited for."""

@@ -2,28 +2,14 @@
 
 Roofline: S. Williams, A. Waterman, D. Patterson, Roofline, CACM 52(4), 2009: attainable flop/s =
 min(peak flop/s, intensity * bandwidth). A call with host pointers on a GPU has a third bound, the
-copies. Peaks are measured once on this machine, never a data sheet's, and kept in
-<cache>/peaks/<device>.json.
+copies. Peaks are measured on this machine (harness/peaks_host.cpp, harness/peaks.cu), never a data
+sheet's, and kept in <cache>/peaks/<device>.json. Too low ones would accuse honest code of being
+faster than physics: so each figure is the best of several repetitions, and measuring again only
+raises it. The judge reads the file and never measures (`regraph doctor` does).
 
-harness/peaks_host.cpp and harness/peaks.cu measure, each in a process of its own: memory and cache
-bandwidth, fused multiply-adds and, for a GPU, pinned copies in each direction.
-A busy machine gives too low peaks, and too low peaks would accuse honest code of being faster than
-physics: so each figure is the best of several repetitions, and measuring again only raises figures
-on file. To start anew, delete the file. A GPU is measured from the CPUs of each memory node in
-turn, since copies from the far one are slower. The judge reads the file and never measures
-(`regraph doctor` does).
-
-The physics floor is the time below which the compulsory bytes cannot have moved:
-
-    cuda, metric "call"     the longer of the arrays in and the arrays out, each at the peak of its
-                            direction (the two may overlap)
-    cuda, metric "device"   all bytes at the second-level cache's peak, or what this cache cannot
-                            hold at the memory's peak, whichever takes longer
-    openmp                  all bytes at the largest rate measured at any working set
-
-times `SAFETY`. Compulsory bytes are the smaller of the declared and the derived ones (each array in
-once, each array out once), so a generous declaration accuses nobody. Operations have no floor: a
-better algorithm does fewer.
+The physics floor is the time below which the compulsory bytes cannot have moved, times `SAFETY`:
+the smaller of the declared and the derived ones (each array in once, each array out once), so a
+generous declaration accuses nobody. Operations have no floor: a better algorithm does fewer.
 
 Not covered: lower precision and tensor cores have no peak of their own here; the arithmetic peak is
 that of fp32 fused multiply-add (fp64 where every floating-point array is fp64), integers have none.
@@ -185,10 +171,7 @@ def account(problem: Problem, seconds: float, peaks: Peaks | None) -> WorkAccoun
 
 
 def nominal(target: Target, machine: str, threads: int, gpu_memory: float | None) -> Peaks:
-    """Peaks that no device of this kind reaches, for a floor where nobody has measured any.
-
-    `gpu_memory`: bytes a second by the GPU's own clock and bus; None where it does not tell.
-    """
+    """Peaks that no device of this kind reaches; `gpu_memory`: byte/s by a GPU's clock and bus."""
     rates = {1: threads * _CORE_BYTES}
     if TARGETS[target].on_gpu:
         memory = gpu_memory or _FASTEST_MEMORY
@@ -280,11 +263,7 @@ def device_key(target: Target, gpu: Gpu | None = None) -> str:
 
 
 def known_peaks(cache: Path, target: Target, gpu: Gpu | None = None) -> Peaks | None:
-    """The peaks on file for this machine's device; None where there are none that can be read.
-
-    `cache` is the judge's folder; `gpu` saves looking for the first one. Raises `ToolError` for
-    cuda on a machine with no GPU.
-    """
+    """The peaks on file for this machine's device, None without. `ToolError`: it has no GPU."""
     device = device_key(target, gpu)
     try:
         stored = Peaks.model_validate_json(_file(cache, device).read_text(encoding="utf-8"))
@@ -294,10 +273,7 @@ def known_peaks(cache: Path, target: Target, gpu: Gpu | None = None) -> Peaks | 
 
 
 def measure_peaks(cache: Path, target: Target, gpu: Gpu | None = None) -> Peaks:
-    """Measure this machine's device, with nothing beside it: the figures on file then, in seconds.
-
-    Raises `ToolError` where compiler, GPU or disk fail.
-    """
+    """Measure this machine's device, which takes seconds: the figures on file. Or `ToolError`."""
     if TARGETS[target].on_gpu:
         gpu = gpu or find_gpu()
     device = device_key(target, gpu)

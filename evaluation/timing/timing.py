@@ -3,16 +3,7 @@
 Only the judge's clock counts. It spans each batch, less the round trip of an empty one, which was
 measured before the candidate was loaded; batches are sized by it to be long against what that may
 be off. Between batches the worker stands still while batches.py writes the next inputs.
-
-Samples are of batches with new inputs and of such where a few elements changed in place. Where the
-former take longer, something is carried over from call to call: then they alone count. At the end
-come batches of one call: where such a call takes longer, by more than waking up explains, a call of
-a batch worked for others, whose inputs lay there as well: then these alone count. A series in
-which a tenth of the samples takes more than twice the median says nothing (`uneven`): whatever it
-is, a busy machine or code that is honest now and then, it is measured again.
-
-Between batches the GPU is asked for its clock: samples taken while heat slows it down are thrown
-away after a pause; see monitor.py. So are some taken while a virtual machine's host took its time.
+docs/evaluation.md (step 4) says which samples count alone, and which are taken again.
 
 Calls of two workers come in turn, batch by batch (`measure_in_turn`): what slows the machine down
 slows both. Both work on new inputs, or on changed ones, in the same turns: what writing inputs
@@ -159,10 +150,7 @@ class TimedBatch:
 
 @dataclass(slots=True)
 class TimedSeries:
-    """One series of batches on one worker: begun, run once or more, ended.
-
-    Raises `Failure`, and `ToolError` where the GPU is lost.
-    """
+    """Batches on one worker: begun, run once or more, ended. Raises `Failure`, `ToolError`."""
 
     worker: Worker
     bench: Bench
@@ -196,16 +184,19 @@ class TimedSeries:
 
     def so_far(self) -> MeasuredSeries:
         """The series of the batches so far; what its calls one by one would say is not known."""
+        return self._series(*self._counted())
+
+    def _counted(self) -> tuple[list[TimedBatch], float | None]:
+        """The batches that count, and how much longer those with new inputs took."""
         longer = carried_over([(batch.each, batch.is_new) for batch in self.batches])
-        return self._series([b for b in self.batches if b.is_new or longer is None], longer)
+        return [batch for batch in self.batches if batch.is_new or longer is None], longer
 
     def end(self) -> MeasuredSeries:
         """The series of these batches, once calls one by one and a last look say no more."""
         singles = self._singles()
         self.worker.require_rest()
         self.bench.require_no_harm(self.worker)
-        longer = carried_over([(batch.each, batch.is_new) for batch in self.batches])
-        counted = [batch for batch in self.batches if batch.is_new or longer is None]
+        counted, longer = self._counted()
         waking = self.method.clock.waking_seconds
         ahead = worked_ahead([b.each for b in counted], [b.each for b in singles], waking)
         return self._series(counted if ahead is None else singles, longer, ahead)

@@ -1,25 +1,14 @@
-"""Cases that a candidate must get right: a covering array of shapes and distributions.
+"""Cases that a candidate must get right: a covering array of shapes and distributions (`covering`).
 
-Two distributions of two arguments, and a distribution and a class of shapes, occur together in at
-least one case; every declared shape, a secret one and, for the full grade, the timing shape occur.
-Classes: every extent 1; every extent a multiple of 32; the rest. Shapes whose arrays are empty
-occur once and show nothing of distributions. Screening takes each shape once, with those
-distributions that add most pairs. Rows are chosen greedily, first come first served, so that the
-same seed gives the same cases. (allpairspy, the usual library, was last released in 2023 and would
-be a dependency for these lines.)
+Classes of shapes: every extent 1; every extent a multiple of 32; the rest. Shapes whose arrays are
+empty occur once and show nothing of distributions. Rows are chosen greedily, first come first
+served, so that the same seed gives the same cases. (allpairspy, the usual library, was last
+released in 2023 and would be a dependency for these lines.)
 
-Secret shapes lie between those that are checked and the one that is timed:
-
-    long      one size is large, all others are 1, or small
-    flat      one size is 1, all others are middling: one at random, one in its upper half
-    middling  all sizes between the check shapes' largest and the timing shape's
-    moderate  the same, but neither large nor small, so that it can be called often
-    nearly    the timing shape, or what of it time and memory allow, a little smaller each way
-    around    one extent, or the product of some, just beside a number of a candidate's, or that
-
-Large extents lie around a power of two, where tiles, blocks and grids end; none is above the timing
-shape's, up to which the function must work. Shapes are bounded in bytes and, where the problem
-declares its work, in that: a truth is computed of each.
+Secret shapes (`secret_shapes`, `nearly`, `around`) lie between those that are checked and the one
+that is timed, up to which the function must work. Large extents lie around a power of two, where
+tiles, blocks and grids end. Shapes are bounded in bytes and, where the problem declares its work,
+in that: a truth is computed of each.
 
 Not covered: three distributions at once; each shape, rather than class, with each distribution;
 what several sizes only do together.
@@ -32,7 +21,7 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from regraph_kg.evaluation.problem.declaration import ConditionedRule, SumRule, holds, size_of
+from regraph_kg.evaluation.problem.declaration import TermsRule, holds, size_of
 from regraph_kg.evaluation.problem.inputs import factors, variant_of
 from regraph_kg.evaluation.problem.problem import Problem, Sizes
 from regraph_kg.evaluation.rules import Defences
@@ -225,10 +214,7 @@ def nearly(problem: Problem, rng: random.Random, share: float) -> Sizes | None:
 
 
 def around(problem: Problem, value: int, names: Sequence[str], rng: random.Random) -> list[Sizes]:
-    """Shapes at which the product of the named extents is just below `value`, that, and just above.
-
-    The other extents are small. None where none fits.
-    """
+    """Shapes where the product of these extents is just below `value`, that, and just above."""
     timed, shapes = problem.sizes.time, list[Sizes]()
     *others, last = names
     for off in (-1, 0, 1):
@@ -320,7 +306,7 @@ def _load(problem: Problem, sizes: Sizes) -> float:
     # Where that is more than at any declared shape, sums have more terms than their tolerance
     # knows, as a sparse row of 500,000 elements has in a matrix of one column.
     rule = problem.tolerance
-    if not isinstance(rule, SumRule | ConditionedRule) or not problem.inputs:
+    if not isinstance(rule, TermsRule) or not problem.inputs:
         return 0.0
     most = max(arg.elements(sizes) for arg in problem.inputs)
     outputs = max(arg.elements(sizes) for arg in problem.outputs)

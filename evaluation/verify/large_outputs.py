@@ -1,12 +1,9 @@
 """Checks of one large output that need not all of it: a sample, and sums of blocks.
 
-Outputs above 4 MiB are compared at 2^19 secret places, of which a content's own secret says which,
-and both ends. Of all others the sums of blocks are compared: 1,024 elements with secret signs,
-integers times secret numbers. Of honest errors e_i, |e_i| <= t, such a sum is above 4 t sqrt(1024)
-in one of 1,500 blocks (Hoeffding), and in none where they stay within t / 4, as they should
-(calibrate.py).
-
-Outputs with rows that count (rows.py) are always compared whole.
+Outputs above 4 MiB are compared at 2^19 secret places and both ends. Of all others the sums of
+blocks are compared: 1,024 elements with secret signs, integers times secret numbers. Of honest
+errors e_i, |e_i| <= t, such a sum is above 4 t sqrt(1024) in one of 1,500 blocks (Hoeffding), and
+in none where they stay within t / 4, as they should (calibrate.py).
 
 Not covered: outside the sample, what is off by less than 128 tolerances in a block; structs there.
 """

@@ -1,11 +1,8 @@
 """Whether all outputs of a call are right, each by its truth.
 
 The comparison is !(|d| <= tolerance): NaN fails unless the truth has it. Where a complex truth is
-not finite each of its parts that is not must be the same, and the other one near. A difference is
-told in words: the first wrong element, their count, the shape, how many were never written and how
-many are NaN or infinite, and three more elements.
-
-Outputs that count rows come first: where they are wrong no row is looked at.
+not finite each of its parts that is not must be the same, and the other one near. Outputs that
+count rows come first: where they are wrong no row is looked at.
 
 Not covered: what a mistake is (patterns of values and places were named once; with them, repairs
 brought no more: docs/results.md).

@@ -20,10 +20,9 @@ from regraph_kg.evaluation.problem.problem import (
     KEPT_TRUTHS_BYTES,
     Argument,
     Array,
-    ConditionedRule,
     Problem,
     Sizes,
-    SumRule,
+    TermsRule,
     shape_text,
 )
 from regraph_kg.evaluation.problem.rows import counted, rows
@@ -293,11 +292,12 @@ class References:
         rounded = [a for name, a in values.items() if is_rounded(a) and not name.endswith(_SUMS)]
         # Of few outputs the largest change in two runs can be small by chance.
         few = any(array.size < _FEW_OUTPUTS for array in rounded)
-        rule = self._problem.tolerance
-        if rounded and (rule == "conditioned" or isinstance(rule, ConditionedRule)):
+        tolerance = self._problem.tolerance
+        rule = tolerance.rule if isinstance(tolerance, TermsRule) else tolerance
+        if rounded and rule == "conditioned":
             many = elements >= _MANY_ELEMENTS and not few
             return _FEW_CONDITION_RUNS if many else _CONDITION_RUNS
-        return _FEW_CONDITION_RUNS if few and isinstance(rule, SumRule) else 0
+        return _FEW_CONDITION_RUNS if few and rule == "sum" else 0
 
 
 def _columns(outputs: Mapping[str, Array | large_outputs.Sampled]) -> dict[str, Array]:

@@ -2,10 +2,9 @@
 
 A `TimedInputs` names inputs: the same name, the same arrays. Its version 0 is a drawing of the
 problem's first distribution under a key of its own, so that nothing which a call worked out for one
-content, or for a piece of it, serves another. Arrays of inputs.py are drawn for each content anew:
-a `Supply` sees to it that no worker gets one twice. Version n is version n-1 with a few elements,
-secret ones and far from both ends, set to large values of the same distribution: so many that the
-outputs show it (session.py finds how many).
+content, or for a piece of it, serves another. Version n is version n-1 with a few elements, secret
+ones and far from both ends, set to large values of the same distribution: so many that the outputs
+show it (session.py finds how many).
 
 Not covered: values of which there are few (bytes, small integers): what is looked up by value there
 is right, and fast. Arrays of inputs.py, valid as a whole only, and sorted arrays do not change in
@@ -19,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from regraph_kg.evaluation.native import arrays
-from regraph_kg.evaluation.problem.custom_inputs import Drawings
+from regraph_kg.evaluation.problem.custom_inputs import Drawings, rest
 from regraph_kg.evaluation.problem.inputs import distributions, draw
 from regraph_kg.evaluation.problem.problem import Argument, Array, Problem
 from regraph_kg.evaluation.verify.large_outputs import thinning
@@ -76,7 +75,7 @@ class Contents:
     def close(self) -> None:
         """End the process that runs inputs.py."""
         if self._custom:
-            self._custom.close()
+            rest()
 
     def write(self, content: TimedInputs, views: Mapping[str, Array]) -> None:
         """Fill arrays, by argument name, with a content; they may be wider than declared."""

@@ -40,7 +40,7 @@ from regraph_kg.evaluation.problem.problem import (
     Array,
     Problem,
     Sizes,
-    SumRule,
+    TermsRule,
     size_of,
 )
 from regraph_kg.evaluation.problem.types import wide
@@ -81,7 +81,7 @@ def tolerance(
         scale = max(_rms(truth), _rms(deviation) / _input_eps(problem, arg))
         eps = eps_of_sum(problem, arg, terms**2 if is_biased else terms)
         floor = TIMES * eps * np.fmax(np.abs(truth), scale)
-    if not isinstance(rule, SumRule):
+    if not (isinstance(rule, TermsRule) and rule.rule == "sum"):
         floor = np.fmax(floor, TIMES * np.fmax(deviation, _rms(deviation) / 4))
     widest: Array = np.fmax(near, floor)
     return widest
@@ -96,7 +96,7 @@ def _least(of: "np.finfo[np.floating[Any]]") -> float:
 def _terms(problem: Problem, arg: Argument, sizes: Sizes) -> int:
     """Terms of a sum whose rounding is allowed; 0 for none."""
     rule = problem.tolerance
-    if not isinstance(rule, str) and not isinstance(rule, AbsoluteRule) and rule.terms:
+    if isinstance(rule, TermsRule):
         return size_of(rule.terms, sizes)
     # In fp64 the reference rounds as the serial code does, and moved inputs hardly change how its
     # sums round. So all elements of the inputs may be terms: that is far below fp32's rounding.
@@ -122,9 +122,9 @@ def exact_sum(
     rule = problem.tolerance
     floats = [argument.name for argument in problem.inputs if argument.is_inexact]
     records = any(argument.fields for argument in problem.inputs)
-    if records or not (isinstance(rule, SumRule) and floats):
+    if not (isinstance(rule, TermsRule) and rule.rule == "sum" and floats):
         return None
-    if not arg.is_inexact:
+    if records or not arg.is_inexact:
         return None
     drawn = distributions(problem, variant)
     are_whole = all(a.is_array or float(a.scalar(sizes)).is_integer() for a in problem.args)

@@ -1,13 +1,12 @@
 """Runs a candidate on every case: right, the same each time, nothing else touched.
 
 A case is run at least twice on the same inputs with outputs poisoned differently, so that an
-element never written differs from the truth or from itself; the largest check shape is run five
-times, and once more with a few elements changed in place. Everything is written before a call and
+element never written differs from the truth or from itself. Everything is written before a call and
 copied after it while the worker stands still, the outputs first of all. Outputs that differ from
 run to run: integers must not; floats may by less than the tolerance, which is flagged.
 
-Not covered here: timed calls, which slot.py checks afterwards; which cases (cases.py); how an
-output is compared and explained (outputs.py).
+Not covered here: timed calls (examiner.py); which cases (cases.py); how an output is compared and
+explained (outputs.py).
 """
 
 import time
@@ -113,7 +112,6 @@ class Verification:
                 raise Failure(Outcome.NONDETERMINISTIC, "two runs on the same input differ")
 
     def _place(self, case: Case) -> str:
-        """A case in words."""
         variant = describe(self.problem, case.variant)
         if case.version:
             variant += ", a few elements changed in place after a call"

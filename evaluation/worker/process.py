@@ -4,8 +4,7 @@ A process that is told to end takes a while: the kernel unmaps its memory, the d
 device context (0.2 to 0.8 s [measured, H200]). It runs no more code of its own meanwhile, so it
 disturbs only what is timed: `wait_for_leaving` comes before that, and at a judge's end.
 
-A candidate's failure is told by its worker's message in shared memory and by its end. The candidate
-can write that memory too, so the message is quoted and is no verdict.
+The candidate can write its worker's message in shared memory: it is quoted and is no verdict.
 """
 
 import contextlib

@@ -71,10 +71,8 @@ class Runner:
     def run(
         self, sizes: Sizes, fill: Fill, keep: Callable[[str, Array], _Kept], *, stays: bool = False
     ) -> dict[str, _Kept]:
-        """Results of `keep` on each output, by argument name, on the inputs of `fill`.
-
-        `stays`: a large shape's memory stays for another run, until `release`.
-        """
+        """Results of `keep` on each output, by argument name, on the inputs of `fill`."""
+        # `stays`: a large shape's memory stays for another run, until `release`
         layout, call = self._calls.get(shape_text(sizes)) or self._prepare(sizes, alone=True)
         try:
             is_zero = self.poison == 0 and layout not in self._filled

@@ -1,11 +1,10 @@
 """Metric "device": inputs lie masked on the device until just before the call that works on them.
 
 Inputs are copied to the device by the worker, which is the candidate's process, and outside of
-timed spans. So that nothing can begin to work on them there, the copies are masked with a
-keystream (Philox 4x64-10, numpy's own and that of harness/seal.h) under a key of 128 bits, drawn
-for one batch. The judge publishes the key when its clock runs, and the harness unmasks before each
-call what that call alone works on: whole arrays, or single elements that change in place, of which
-place and value are masked. What that takes does not count (steps.py).
+timed spans. So that nothing can begin to work on them there, they are masked (docs/evaluation.md,
+metric "device") with a keystream (Philox 4x64-10, numpy's own and that of harness/seal.h) under a
+key of 128 bits, drawn for one batch: whole arrays, or single elements that change in place, of
+which place and value are masked.
 
 Not covered: a candidate that finds the key in shared memory once the clock runs can unmask the
 inputs of the later calls of its batch as well.
@@ -109,14 +108,11 @@ class Sealing:
         return Seal(self._key, parts, self._count, len(entries), len(outputs))
 
     def digest(self, outputs: Iterable[ArrayPlace], key: arrays.Secret) -> int:
-        """Digest of what one call's outputs are now.
+        """Digest of what one call's outputs are now; what is verified must have had the same one.
 
-        A GPU works on while its process stands still, and outputs are copied from it later: work
-        could be put off until the clock has stopped. Therefore the harness publishes a digest of
-        each call's outputs before it says that the batch is done, under the batch's key. What is
-        verified must have the same one. Not covered: metric "call", where a GPU may write to host
-        memory that the candidate has registered; who makes the bits that tolerances leave free fit
-        a digest, within the time that is not counted.
+        Not covered: metric "call", where a GPU may write to host memory that the candidate has
+        registered; who makes the bits that tolerances leave free fit a digest, within the time that
+        is not counted.
         """
         return arrays.digest(map(self.shared.raw, outputs), key)
 

@@ -1,13 +1,10 @@
 """A process that runs only during commands: stopped, confirmed, and its CPU time accounted for.
 
-`hold` stops every thread and waits until they stand; `release` lets them go on. In between neither
-its memory nor its CPU clock may change. The clock of all its threads (clock id `~pid << 3 | 2`,
-clock_getcpuclockid(3)) is read by the judge, so a candidate has no say in it: time used inside
-timed spans (`begin` to `end`) and outside of them is known.
-
-That clock is exact for a process that stands. While it runs, the kernel adds what its threads use
-at every timer tick only, so that 16 threads may be 60 ms ahead of it: time that seems to be used
-since `end` counts as outside only as far as all processors together could have used it by then.
+The clock of all its threads (clock id `~pid << 3 | 2`, clock_getcpuclockid(3)) is read by the
+judge, so a candidate has no say in it. It is exact for a process that stands. While it runs, the
+kernel adds what its threads use at every timer tick only, so that 16 threads may be 60 ms ahead of
+it: time that seems to be used since `end` counts as outside only as far as all processors together
+could have used it by then.
 
 Not covered: a GPU's own work meanwhile.
 """

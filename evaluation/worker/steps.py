@@ -6,15 +6,10 @@ before it. Metric "device": before each call its inputs are unmasked and the cac
 takes longer than many a kernel. A kernel that does nothing is taken off: how long it takes to
 launch one, and to wait for it. Before the first call one more sweep wakes the device.
 
-A candidate could move the count, or do its work where none is counted. A count that did not go up
-one by one, to what it must be, is no harness's. And what is not counted, before the first call to
-after the last, must take no longer than it did before the candidate was loaded: else the whole
-batch counts, less what that took then. What a call leaves in the cache does make the next sweep
+A candidate could move the count, or do its work where none is counted: docs/evaluation.md (metric
+"device") says what must hold. What a call leaves in the cache does make the next sweep
 longer, on an H100 by up to 12 us: what is dirty is written back. And now and then readying is
 disturbed: so the last few batches decide.
-
-What is taken off varies, widely on a GPU that others use. A difference smaller than that is no time
-of the calls: what they take at most is told in its place (`Elapsed.is_short`).
 
 Not covered: work moved there that takes a tenth of the calls' time, or a third of what readying
 takes; more, in place of the sweep, by a candidate that finds and changes the harness's memory.

@@ -5,18 +5,12 @@ that, warm, until one is compiled, which it gets as an anonymous file, so that i
 the compile cache. From then on it runs only while it obeys a command, and stands still before and
 after (standstill.py): whatever is read or written on this side of the memory meanwhile is settled.
 
-Covered: the worker and whatever it starts live in a session and process group of their own, killed
-as a group at the deadline, at the end, and by the kernel when the judge itself dies; descriptors
-are not inherited, but for the anonymous shared memory; stdout and stderr are drained, capped and
-never parsed; the environment is an allowlist; worker.py lists what the kernel refuses it.
 Exit code and output prove nothing: a call has happened when the harness, which alone knows this
 worker's nonce, says so in shared memory. Times are taken here (steps.py); its own are hearsay. No
 other process of this user can read the judge's memory or environment (PR_SET_DUMPABLE 0).
 
-Not covered: a candidate shares its address space with the harness, so one that searches memory can
-find the nonce and the calls of a batch, report "done" early, or skip calls whose output it expects
-to be overwritten: that gains it time unless one of the secret slots that are verified shows it.
-Where seccomp is absent, a process that leaves the group survives us.
+Not covered: a candidate shares its address space with the harness (docs/evaluation.md). Where
+seccomp is absent, a process that leaves the group survives us.
 """
 
 import contextlib
@@ -55,11 +49,8 @@ _IDLE_SHARE = 0.25  # of a core; on a machine that is busy a thread that spins g
 _CONFINEMENTS = {1: "seccomp", 2: "landlock", 4: "namespaces", 8: "own root", 16: "sealed"}
 
 
-class Worker:
-    """A started worker; `start` loads its program's candidate. Use as a context manager.
-
-    What commands it raises `Failure` where its candidate is at fault.
-    """
+class Worker(contextlib.AbstractContextManager["Worker"]):
+    """A worker; `start` loads its candidate. Commands raise `Failure` where that is at fault."""
 
     def __init__(
         self,
@@ -87,9 +78,6 @@ class Worker:
         self._process = WorkerProcess(start, cap)
         self._standstill = Standstill(self._process.pid)
         self._most_threads = threads + limits.threads
-
-    def __enter__(self) -> "Worker":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.end()

@@ -15,7 +15,7 @@ from regraph_kg.evaluation.problem.problem import (
     AbsoluteRule,
     Array,
     Problem,
-    SumRule,
+    TermsRule,
     load_problem,
 )
 from regraph_kg.evaluation.problem.types import Alteration
@@ -268,7 +268,7 @@ BRAIN_FLOAT = "unsigned u; memcpy(&u, &x, 4); u &= 0xffff0000; memcpy(&x, &u, 4)
 def test_a_lower_precision_shows_on_whole_numbers_however_wide_the_tolerance_is(
     desks: Callable[..., Desk], body: str
 ) -> None:
-    wide = SumRule(rule="sum", terms="1000*n")
+    wide = TermsRule(rule="sum", terms="1000*n")
     desk = desks(problem_named("total").model_copy(update={"tolerance": wide}))
     assert desk.fault(TOTAL % ("return x;", "float"), "full") is None
     whole = [case for case in desk.checks.stood if case.alteration == "whole"]
@@ -366,7 +366,7 @@ def test_no_secret_shape_has_longer_sums_than_its_tolerance_knows() -> None:
     problem = load_problem(CORPUS / "coo-spmv")
     shapes = [s for seed in range(9) for s in secret_shapes(problem, random.Random(seed))]
     assert shapes
-    short = problem.model_copy(update={"tolerance": SumRule(rule="sum", terms="4")})
+    short = problem.model_copy(update={"tolerance": TermsRule(rule="sum", terms="4")})
     drawn = [s for seed in range(9) for s in secret_shapes(short, random.Random(seed))]
     fewer = [sizes for sizes in drawn if is_meant(short, sizes)]
     longest = max(s["count"] / s["rows"] for s in (*short.sizes.check, short.sizes.time))

@@ -219,12 +219,11 @@ def waited_for(happened: "object") -> bool:
 def test_objects_above_the_limit_are_refused(tmp_path: Path) -> None:
     compiler = Compiler(tmp_path, find_gcc(), JudgeLimits(object_bytes=2**20))
     failed = compiler.host(f'asm(".data\\n.zero {2**21}\\n.text");\n{ENTRY}', ["-O1"])
-    assert isinstance(failed, Failure)
-    assert failed.outcome is Outcome.COMPILE_FAILED
-    text = "the compiled object is larger than 1 MiB: compute tables at run time"
-    assert failed.diagnosis == text
     huge = compiler.host(f'asm(".data\\n.zero {2**32}\\n.text");\n{ENTRY}', ["-O1"])
-    assert huge == failed
+    for refused in (failed, huge):
+        assert isinstance(refused, Failure)
+        assert refused.outcome is Outcome.COMPILE_FAILED
+        assert "larger than 1 MiB: compute tables at run time" in refused.diagnosis
     assert list(tmp_path.glob("*.so")) == []
 
 

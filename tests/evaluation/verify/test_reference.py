@@ -5,7 +5,7 @@ import pytest
 
 from regraph_kg.evaluation.problem.declaration import AbsoluteRule, Returned
 from regraph_kg.evaluation.problem.inputs import variant_of
-from regraph_kg.evaluation.problem.problem import ConditionedRule, Problem, SumRule
+from regraph_kg.evaluation.problem.problem import Problem, TermsRule
 from regraph_kg.evaluation.verify.outputs import ExpectedOutput, mismatch
 from regraph_kg.evaluation.verify.tolerance import exact_sum, tolerance
 
@@ -65,7 +65,7 @@ def test_the_sum_rule_separates_reordered_fp32_from_fp16(terms: int) -> None:
     b = rng.standard_normal((terms, 64), np.float32)
     truth = a.astype(np.float64) @ b.astype(np.float64)
     problem = problem_named("total").model_copy(
-        update={"tolerance": SumRule(rule="sum", terms="n")}
+        update={"tolerance": TermsRule(rule="sum", terms="n")}
     )
     out = problem.outputs[0]
     allowed = tolerance(problem, out, {"n": terms}, truth, np.zeros_like(truth))
@@ -86,7 +86,7 @@ def test_a_sum_stored_as_float16_may_be_reordered_but_leave_out_no_terms(
     x = rng.standard_normal((64, terms)).astype(np.float16)
     x = abs(x) / np.float16(8) if signs == "positive" else x
     truth = x.astype(np.float64).sum(axis=1)
-    problem = total(tolerance=SumRule(rule="sum", terms="n"))
+    problem = total(tolerance=TermsRule(rule="sum", terms="n"))
     out = problem.outputs[0].model_copy(update={"type": "float16"})
     allowed = ExpectedOutput(truth, tolerance(problem, out, {"n": terms}, truth, 0 * truth))
     backwards = np.zeros(64, np.float32)
@@ -99,7 +99,7 @@ def test_a_sum_stored_as_float16_may_be_reordered_but_leave_out_no_terms(
 
 
 def test_float16_outputs_below_its_normal_numbers_may_be_rounded_to_its_steps() -> None:
-    problem = total(tolerance=SumRule(rule="sum", terms="n"))
+    problem = total(tolerance=TermsRule(rule="sum", terms="n"))
     out = problem.outputs[0].model_copy(update={"type": "float16"})
     truth = np.linspace(1e-7, 1e-6, 50)
     allowed = ExpectedOutput(truth, tolerance(problem, out, {"n": 4}, truth, 0 * truth))
@@ -142,7 +142,7 @@ def test_a_returned_status_stays_exact_beside_outputs_that_may_be_off() -> None:
 def test_a_declared_chain_of_roundings_widens_the_conditioned_tolerance() -> None:
     truth, deviation = np.array([1.0, 0.01]), np.array([EPS, EPS])
     plain = total(tolerance="conditioned")
-    chain = total(tolerance=ConditionedRule(rule="conditioned", terms="n"))
+    chain = total(tolerance=TermsRule(rule="conditioned", terms="n"))
     out = plain.outputs[0]
     allowed = tolerance(plain, out, {"n": 100}, truth, deviation)
     assert allowed == pytest.approx([8 * EPS, 8 * EPS])
