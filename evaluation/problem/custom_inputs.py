@@ -162,8 +162,7 @@ class Generator:
         return arrays
 
     def _nbytes(self, sizes: Sizes) -> int:
-        custom_ = (arg for arg in self.problem.inputs if arg.is_custom)
-        return sum(arg.elements(sizes) * arg.dtype.itemsize for arg in custom_)
+        return sum(arg.nbytes(sizes) for arg in self.problem.inputs if arg.is_custom)
 
     def close(self) -> None:
         if self._process:

@@ -411,6 +411,9 @@ class Argument(Table):
     def elements(self, sizes: Sizes) -> int:
         return math.prod(self.dimensions(sizes))
 
+    def nbytes(self, sizes: Sizes) -> int:
+        return self.dtype.itemsize * self.elements(sizes)
+
     def scalar(self, sizes: Sizes) -> float | int:
         """The value passed for a size or a plain scalar; raises `ValueError` as `size_of`."""
         if self.size is not None:

@@ -186,7 +186,7 @@ class Problem(Declared):
 
     def nbytes(self, sizes: Sizes) -> int:
         """Bytes of all arrays at `sizes`."""
-        return sum(arg.dtype.itemsize * arg.elements(sizes) for arg in self.arrays)
+        return sum(arg.nbytes(sizes) for arg in self.arrays)
 
     def memory_bytes(self) -> int:
         """Estimate of the most memory that judging takes.
@@ -197,7 +197,7 @@ class Problem(Declared):
         """
         at = self.sizes.time
         plain, wide = (problem.nbytes(at) for problem in (self, self.promoted()))
-        inputs = sum(arg.dtype.itemsize * arg.elements(at) for arg in self.inputs)
+        inputs = sum(arg.nbytes(at) for arg in self.inputs)
         checked = max(self.nbytes(sizes) for sizes in self.sizes.check)
         slot = plain + (len(self.sizes.check) + _MORE_SHAPES) * checked
         queued = min(_KEPT_TIMES * (plain + checked), _KEPT_BYTES)

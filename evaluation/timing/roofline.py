@@ -45,7 +45,7 @@ from regraph_kg.evaluation.gpu.device import (
     threads,
     turn,
 )
-from regraph_kg.evaluation.problem.problem import Argument, Problem, size_of
+from regraph_kg.evaluation.problem.problem import Problem, size_of
 from regraph_kg.evaluation.problem.types import is_inexact
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.worker.spawn import passed_on
@@ -130,12 +130,12 @@ class Traffic:
 
 def traffic(problem: Problem) -> Traffic:
     """Compulsory bytes at the timing sizes: the smaller of the declared and the derived."""
-    inward = sum(_bytes(problem, arg) for arg in problem.inputs)
-    outward = sum(_bytes(problem, arg) for arg in problem.outputs if not arg.count)
-    nbytes = sum(_bytes(problem, arg) for arg in problem.arrays)
+    timed = problem.sizes.time
+    inward = sum(arg.nbytes(timed) for arg in problem.inputs)
+    outward = sum(arg.nbytes(timed) for arg in problem.outputs if not arg.count)
     declared = _declared(problem, problem.work.bytes)
     share = 1.0 if declared is None else min(1.0, declared / max(1, inward + outward))
-    return Traffic(inward * share, outward * share, nbytes)
+    return Traffic(inward * share, outward * share, problem.nbytes(timed))
 
 
 def floor_seconds(problem: Problem, peaks: Peaks) -> float | None:
@@ -241,10 +241,6 @@ def _declared(problem: Problem, expression: str | None) -> int | None:
     if expression is None:
         return None
     return max(0, size_of(expression, problem.sizes.time))
-
-
-def _bytes(problem: Problem, arg: Argument) -> int:
-    return arg.dtype.itemsize * arg.elements(problem.sizes.time)
 
 
 _SECONDS = 60.0  # patience with one measurement, which takes two to five seconds

@@ -48,10 +48,8 @@ def thinning(problem: Problem) -> int:
 
 def _sampled(problem: Problem, shape: Sizes) -> dict[str, int]:
     """Size of each output of which a sample is compared."""
-    results = [arg for arg in problem.results if not arg.count]
-    sizes = {arg.name: arg.elements(shape) for arg in results}
-    types = {arg.name: arg.dtype.itemsize for arg in results}
-    return {name: size for name, size in sizes.items() if size * types[name] > _WHOLE_BYTES}
+    large = (a for a in problem.results if not a.count and a.nbytes(shape) > _WHOLE_BYTES)
+    return {arg.name: arg.elements(shape) for arg in large}
 
 
 def keeper(problem: Problem, sizes: Sizes, seed: int) -> "Callable[[str, Array], KeptOutput]":

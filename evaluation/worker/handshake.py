@@ -62,9 +62,8 @@ class Stopwatch:
         self._round_trip = ctypes.CDLL(str(library)).regraph_round_trip
         self._round_trip.restype = ctypes.c_uint64
         self._round_trip.argtypes = (
-            *(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p),
-            *(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64),
-            *(ctypes.c_void_p, ctypes.c_uint64),
+            *(5 * (ctypes.c_void_p,)),
+            *(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64),
         )
 
     def give(
