@@ -43,20 +43,15 @@ class Budget:
 class Defences:
     """One switch a defence, all on. Only tests switch one off, to show that it matters."""
 
-    source_rules: bool = True
-    """Reject sources that reach for files (a courtesy), or define what the judge stands in for."""
-    compiler_sandbox: bool = True
-    """Compilers and linkers see themselves, their headers and libraries, and one folder."""
+    source_rules: bool = True  # no source reaches for files, or defines names of the judge's
+    compiler_sandbox: bool = True  # compilers see their own headers and libraries, and one folder
     clean_env: bool = True  # the worker sees an allowlist of environment variables, not ours
     memory_limit: bool = True  # RLIMIT_AS for openmp workers
-    hidden_memory: bool = True
-    """Other processes of this user cannot read the judge's memory and environment in /proc."""
+    hidden_memory: bool = True  # other processes cannot read the judge's memory and environment
     sandbox: bool = True  # seccomp and no capabilities: only the system calls of calls.py
-    landlock: bool = True
-    """Only system libraries and devices can be opened, where the kernel has landlock."""
+    landlock: bool = True  # only system libraries and devices can be opened, where it is there
     namespaces: bool = True  # a network, IPC and host name of its own, where the kernel allows it
-    own_root: bool = True
-    """openmp: a root folder that holds system libraries only, where the kernel allows it."""
+    own_root: bool = True  # openmp: a root with system libraries only, where the kernel allows it
     sealed: bool = True  # what the harness calls cannot be redirected, if the kernel seals memory
     deadline: bool = True  # calls end at their deadline. Off: only at ten times it.
     kill_group: bool = True  # the whole process group dies at the end. Off: only the worker.
@@ -73,25 +68,20 @@ class Defences:
     nan_compare: bool = True  # `!(|d| <= tol)`. Off: `|d| > tol`, which a NaN passes.
     shapes: bool = True  # several shapes, one of them secret. Off: the last declared one only.
     repeats: bool = True  # runs are repeated and compared. Off: every case runs once.
-    further: bool = True
-    """More shapes, values and teams of threads for code that has passed all else (further.py)."""
+    further: bool = True  # more shapes, values and teams for code that has passed all else
     sensitivity: bool = True  # other inputs must give other outputs where the references differ
     freeze: bool = True
     """A worker stands still but for the commands it is given. Off: it always runs, and its
     threads get 200 ms more after each call that is verified."""
-    fresh_inputs: bool = True
-    """Every timed call gets inputs that its worker has never seen. Off: always the same."""
+    fresh_inputs: bool = True  # no worker has seen a timed call's inputs. Off: always the same.
     one_by_one: bool = True
     """Some calls are timed alone. Off: what a call of a batch does for others counts as theirs."""
     sealed_inputs: bool = True
     """Metric "device": each timed call's inputs lie there masked until just before it. Off: they
     are unmasked before the judge's clock runs."""
-    digests: bool = True
-    """Metric "device": what is verified lay there when the last call of its batch was over."""
-    small_changes: bool = True
-    """Now and then a few elements change in place, which must show in the output."""
-    timed_verify: bool = True
-    """Outputs of secret timed calls, kept when they were made, are verified afterwards."""
+    digests: bool = True  # metric "device": what is verified lay there when its batch was over
+    small_changes: bool = True  # now and then a few elements change in place, which must show
+    timed_verify: bool = True  # outputs of secret timed calls are kept, and verified afterwards
     steps: bool = True
     """The judge sees calls begin and end, and a count that was moved. Off: it times batches."""
     judge_clock: bool = True  # times are those of the judge's clock. Off: the worker's own word.
@@ -124,7 +114,6 @@ class JudgeLimits:
     slower_than_serial: float = 10.0
     """A timed call may take this many times the serial one, and never less than that before."""
     memory_bytes: int = 4 * 2**30  # address space beyond the shared arrays (openmp)
-    sanitizer_seconds: float = 15.0
-    """How long compute-sanitizer may look for the cause of a crash; 0: not at all."""
+    sanitizer_seconds: float = 15.0  # of compute-sanitizer; 0: it is not asked
     threads: int = 256  # threads of a worker beyond those that OpenMP gets
     output_bytes: int = 2**20  # what a worker may write to stdout and stderr

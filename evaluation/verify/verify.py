@@ -107,7 +107,7 @@ class Verification:
         """Run one case again from the same state: for the serial code every bit must agree."""
         inputs = self.references.given(case)
         with placed(self._place(case)):
-            past = [self._run(worker, self._call(case), inputs, POISON) for _ in range(runs)]
+            past = [self._run(worker, case, inputs, POISON) for _ in range(runs)]
             if _differ(past):
                 raise Failure(Outcome.NONDETERMINISTIC, "two runs on the same input differ")
 
@@ -121,9 +121,6 @@ class Verification:
             variant += ", arrays aligned to their elements only"
         return f"at shape {shape_text(case.sizes)} ({variant})"
 
-    def _call(self, case: Case) -> Call:
-        return self.calls[shape_text(case.sizes), case.aligned][0]
-
     def _check_case(self, worker: Worker, case: Case, runs: int) -> tuple[dict[str, Array], bool]:
         """Outputs of the first run of a case that is right, and whether those of others differ."""
         truths, inputs = self.references.truths(case), self.references.given(case)
@@ -132,7 +129,7 @@ class Verification:
         with placed(self._place(case)):
             while len(past) < runs or (runs > 1 and any(wrongs) and len(past) < _SUSPECT_RUNS):
                 poison = POISONS[len(past) % 2]
-                outputs = self._run(worker, self._call(case), inputs, poison)
+                outputs = self._run(worker, case, inputs, poison)
                 is_same = bool(past) and not wrongs[0] and not _differ([past[0], outputs])
                 wrongs.append(None if is_same else self._wrong(outputs, truths, poison))
                 past.append(outputs)
@@ -152,8 +149,9 @@ class Verification:
                 self.shared.fill(place, poison)
 
     def _run(
-        self, worker: Worker, call: Call, inputs: Mapping[str, Array], poison: int
+        self, worker: Worker, case: Case, inputs: Mapping[str, Array], poison: int
     ) -> dict[str, Array]:
+        call = self.calls[shape_text(case.sizes), case.aligned][0]
         self._prepare(call, inputs, poison)
         places = list(call.places.values())
         worker.upload(places)
