@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regraph_kg import regular
+from regraph_kg.cpp.library import MATH
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.cache import Cache
 from regraph_kg.evaluation.compile.diagnostics import trimmed
@@ -49,6 +50,14 @@ _MASKED = (
 _OPTIMIZED = re.compile(r'\b(?:__)?optimize(?:__)?\s*(?:\(\s*\\?"[^)\n]*\)|\\?"[^"\n]*")')
 """What turns these passes on again: an attribute, or the words of a pragma."""
 _COPIES = tuple(f"-Wl,--wrap={name}" for name in ("memset", "memcpy", "memmove"))
+_MADE = tuple(f"-Wl,--wrap={name}" for name in ("malloc", "calloc", "_Znwm", "_Znam"))
+_WATCHED = ("-std=c++17", "-O1", "-fno-inline", "-fno-tree-loop-distribute-patterns")
+_UNWATCHED = (
+    f"/ (w .*|U ({'|'.join(sorted(MATH))}|mem[a-z]+|(m|c)alloc|free|abort|f?abs|f(min|max)f?|fabsf"
+    "|(floor|ceil|l?round|trunc|rint|nearbyint|ldexp|scalbn|copysign|fma)f?|_Z(n|d)[a-z].*"
+    "|__cxa_(guard_|begin_c|end_c|rethrow|atexit|finalize|pure_virtual).*|__gxx_personality_v0|_Unwind_.*|_ZT.*|_ZSt.*__throw_.*|__stack_chk_fail))(@.*)?$/!"
+)
+"""Functions of a library beside these may share what nothing marks."""
 _LEAN = "-D_GLIBCXX_BITS_SPECFUN_H"
 """Leaves out a slow header that CUDA code rarely needs: 0.69 s instead of 0.94 s."""
 _SPECIAL = re.compile(
@@ -125,16 +134,38 @@ class Compiler:
 
     def perturbed(self, code: str, flags: Sequence[str]) -> Path | Failure:
         """C++ code whose threads are held up where they read and write memory (perturb.cpp)."""
+        return self._marked(code, flags, _IN_MEMORY, "perturb", _COPIES)
+
+    def watched(self, code: str) -> Path | Failure:
+        """C++ code that tells what memory its loops share (observe.cpp).
+
+        A failure where it calls what is not watched.
+        """
+        checks = _names("-u out.so", _UNWATCHED)
+        return self._marked(code, _WATCHED, (), "observe", (*_COPIES, *_MADE), checks)
+
+    def _marked(
+        self,
+        code: str,
+        flags: Sequence[str],
+        more: Sequence[str],
+        runtime: str,
+        wraps: Sequence[str],
+        *checks: Command,
+    ) -> Path | Failure:
+        """C++ code that calls the runtime where it reads and writes memory."""
         gcc = str(self._gcc.path)
         common = (gcc, *flags, *_SHARED, *_PLAIN_ERRORS)
         commands = (
-            (*common, *_IN_MEMORY, *_MARKED, *_MASKED, "-c", "candidate.cpp", "-o", "candidate.o"),
-            (gcc, "-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden", "-c", "perturb.cpp"),
-            (*common, "candidate.o", "perturb.o", *_COPIES, "-o", "out.so"),
+            (*common, *more, *_MARKED, *_MASKED, "-c", "candidate.cpp", "-o", "candidate.o"),
+            (gcc, "-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden", "-c", f"{runtime}.cpp"),
+            (*common, "candidate.o", f"{runtime}.o", *wraps, "-o", "out.so"),
         )
-        marked = _OPTIMIZED.sub("unused", code)
-        files = {"candidate.cpp": marked, "perturb.cpp": harness_text("perturb.cpp")}
-        return self._cached(files, *commands)
+        files = {
+            "candidate.cpp": _OPTIMIZED.sub("unused", code),
+            f"{runtime}.cpp": harness_text(f"{runtime}.cpp"),
+        }
+        return self._cached(files, *commands, *checks)
 
     def cuda(
         self,

@@ -21,6 +21,7 @@ from regraph_kg.cpp.overlaps import Overlaps
 from regraph_kg.cpp.polynomial import Polynomial, add
 from regraph_kg.cpp.scratch import Scratch
 from regraph_kg.cpp.syntax import bare, called, root_name, text
+from regraph_kg.cpp.watched import NOTHING
 
 _MOST_OF_AN_ARRAY = 48  # different accesses of one; with more nothing is proved
 _PACKED = re.compile(r"\b(?:unordered_)?(?:multi)?map\b|\bbitset\b|\bvector\s*<\s*bool\b")
@@ -69,7 +70,7 @@ class LoopUses:
     def read(self, calls: Sequence[Occurrence]) -> Dependences:
         """The dependences of the loop."""
         loop = self.names.events.loops[self.loop]
-        if not is_counted(self.names, loop) or self._is_hidden(loop.node, calls):
+        if self._is_hidden(loop.node, calls):
             self.result.verdicts.add("unknown")
         self._scalars()
         groups: dict[tuple[str, int], list[ElementAccess]] = {}
@@ -93,7 +94,21 @@ class LoopUses:
         self.result.verdicts |= {analysis.carries(call) for call in calls} - {"no"}
         swapped = [called(call.node) for call in calls if analysis.carries(call) == "yes"]
         self.result.swaps |= bool({"swap", ".swap"} & set(swapped))
+        # what the text does not tell was seen while it ran (watched.py)
+        if loop.seen and loop.seen <= {NOTHING, *self.result.reduces, *self._own()}:
+            self.result.verdicts.discard("unknown")
+        if not is_counted(self.names, loop):
+            self.result.verdicts.add("unknown")
         return self.result
+
+    def _own(self) -> set[str]:
+        """Names of variables that each iteration sets before it reads them, or declares."""
+        used = (self.names.events.find(text(use.node), use.node) for use in self.uses)
+        inside, outside = set[str](), set[str]()
+        for declared in used:
+            if declared is not None:
+                (inside if self._inside(declared) else outside).add(declared.name)
+        return {*self.result.private, *(inside - outside)}
 
     def _is_packed(self, group: list[ElementAccess]) -> bool:
         """Whether elements are written, or may be, that lie in one word with others."""

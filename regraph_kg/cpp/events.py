@@ -37,6 +37,7 @@ from regraph_kg.cpp.syntax import (
     text,
     walk,
 )
+from regraph_kg.cpp.watched import seen
 
 MOST_LOOPS = 200
 MOST_EVENTS = 6_000
@@ -197,7 +198,9 @@ class _Walk:
             self._push(node.children, place)
             return
         inside = replace(place, loop=len(loops), region=region)
-        loops.append(Loop(len(loops), node, place, depth, tuple(directives)))
+        comments = (text(child) for child in node.children if child.type == "comment")
+        shared = next(filter(None, map(seen, comments)), None)
+        loops.append(Loop(len(loops), node, place, depth, tuple(directives), shared))
         first = node.child_by_field_name("initializer")
         body = node.child_by_field_name("body")
         children = [child for child in node.named_children if child not in (first, body)]

@@ -85,6 +85,7 @@ class Loop:
     place: CodePlace
     depth: int
     directives: tuple[str, ...]
+    seen: frozenset[str] | None = None  # what its iterations were seen to share (watched.py)
     exits: bool = False
     branches: bool = False
 

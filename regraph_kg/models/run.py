@@ -24,6 +24,7 @@ class Task:
     signature: str  # the entry point's in C, without body
     metric: Metric = "call"  # whose arrays it gets: the host's, or the device's
     guarantee: str = ""  # the verdicts' base, where that is less than the judge's own checks
+    begun: str = ""  # the serial code with what its loops were seen to share
     ports: tuple[Port, ...] = ()
     """Programs made of the serial code, of which one may be the start; the fastest first."""
     port: Port | None = None  # the port that is the start; None: the serial code is
@@ -31,7 +32,7 @@ class Task:
     @property
     def start(self) -> str:
         """The code that a search begins with."""
-        return self.serial if self.port is None else self.port.whole(self.port.start)
+        return (self.begun or self.serial) if self.port is None else self.port.whole(self.port.start)
 
     def shown(self, code: str) -> str:
         """The part of a file that a model sees: of a port the model's part."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from regraph_kg.cpp.functions import CodeFile
-from regraph_kg.cpp.syntax import target, text, walk
+from regraph_kg.cpp.syntax import inside_of, target, text, walk
 from regraph_kg.port.names import BY_VALUE, NUMBERS, is_number
 
 _PARTS = {"subscript_expression", "field_expression", "parenthesized_expression"}
@@ -19,6 +19,8 @@ _SEVERAL = {
     "parenthesized_expression",
 }
 _PLACES = {"identifier", "subscript_expression", "field_expression"}
+_CLASSES = {"class_specifier", "struct_specifier", "union_specifier"}
+_LISTS, _LAMBDA = {"initializer_list", "argument_list"}, "lambda_expression"
 
 
 class Changes:
@@ -29,10 +31,21 @@ class Changes:
         self._source = source
         self._takes: dict[str, list[list[bool]]] = {}  # whether each parameter is only read
         self._has_operators = False
+        self._classes, self._holders = set[str](), set[str]()  # the second have references
         for node in walk(source.tree.root_node):
-            listed = node.child_by_field_name("parameters")
-            if node.type == "function_declarator" and listed is not None:
+            listed, name = node.child_by_field_name("parameters"), ""
+            if node.type == "function_declarator":
                 name = source.text(node.children[0]).split("::")[-1]
+            elif node.type == "field_declaration" and "&" in source.text(node):
+                above = inside_of(node, _CLASSES)
+                self._holders.add(text(above and above.child_by_field_name("name")))
+            elif node.type == "init_declarator" and node.named_children[-1].type == _LAMBDA:
+                taken = node.named_children[-1].child_by_field_name("declarator")
+                listed = taken and taken.child_by_field_name("parameters")
+                name = source.text(node.named_children[0])
+            elif node.type in _CLASSES and node.child_by_field_name("body"):
+                self._classes.add(text(node.child_by_field_name("name")))
+            if name and listed is not None:
                 texts = [source.text(n) for n in listed.named_children if n.type != "comment"]
                 taken = ["const" in it or not re.search(r"&|\.\.\.", it) for it in texts]
                 self._takes.setdefault(name, []).append(taken)
@@ -57,8 +70,11 @@ class Changes:
         if node.type in ("init_declarator", "compound_literal_expression") and value:
             holder = node if node.type[0] == "c" else node.parent or node
             kind = holder.child_by_field_name("type")
-            if kind is None or not is_number(self._source.text(kind)):
-                yield from _places(value)
+            told = self._source.text(kind) if kind is not None else ""
+            items = value.named_children if value.type in _LISTS else [value]
+            for place, item in enumerate(items if not is_number(told) else []):
+                if not self._is_kept(told, place, len(items)):
+                    yield from _places(item)
         if node.type == "binary_expression" and self._has_operators:
             yield from (place for side in node.named_children for place in _places(side))
         called = node.child_by_field_name("function")
@@ -71,6 +87,13 @@ class Changes:
         for place, item in enumerate(items):
             if not self._is_copied(self._source.text(called), place, len(items)):
                 yield from _places(item)
+
+    def _is_kept(self, kind: str, place: int, count: int) -> bool:
+        """Whether an object takes what it is made of by value, or to read."""
+        name = re.findall(r"\w*$", kind.partition("<")[0])[0]
+        if name in self._takes:
+            return self._is_copied(name, place, count)
+        return name in self._classes - self._holders
 
     def _is_copied(self, called: str, place: int, count: int) -> bool:
         """Whether a function takes an argument by value, or to read."""

@@ -48,13 +48,15 @@ class Scope:
     constants: dict[str, str] = field(default_factory=dict)  # name -> its declaration
     swapped: list[frozenset[str]] = field(default_factory=list)
     known: dict[str, str] = field(default_factory=dict)  # scalar that stays -> its declaration
+    objects: dict[str, str] = field(default_factory=dict)
+    """Constant objects and lambdas, each with the declaration that each thread repeats."""
     around: str = ""  # heads of the host's loops around it
     exact: bool = False  # whether rounding in another order would be wrong
 
     def copy(self) -> "Scope":
         """The same for a block inside."""
         copied = ({**self.arrays}, {**self.scalars}, {**self.constants})
-        return Scope(*copied, self.swapped, {**self.known}, self.around, self.exact)
+        return Scope(*copied, self.swapped, {**self.known}, {**self.objects}, self.around, self.exact)
 
     def overlaps(self, words: set[str]) -> bool:
         """Whether two of the named arrays may be one memory that something writes."""
@@ -166,10 +168,14 @@ class Kernels:
         return source, next(function for function in functions(source) if function.name == name)
 
     def _kernel(self, scope: Scope, words: set[str], body: str) -> tuple[str, list[str]]:
+        objects = list[str]()
+        for name, text in reversed(scope.objects.items()):
+            if name in words:
+                words, objects = words | _words(text), [text, *objects]
         taken = scope.parameters(words)
         name = self.new(f"{self._name}_{len(self.texts) + 1}")
         constants = [text for constant, text in scope.constants.items() if constant in words]
-        body = indent("\n".join((*dict.fromkeys(constants), body)), "    ")
+        body = indent("\n".join((*dict.fromkeys(constants), *objects, body)), "    ")
         heads = ", ".join(head for _, head in taken)
         self.texts.append(f"__global__ void {name}({heads}) {{\n{body}\n}}")
         return name, [passed for passed, _ in taken]
@@ -179,8 +185,8 @@ class Kernels:
         if scope.overlaps(_words(text)):
             return None
         proved, written = apart or text, text if apart else ""
-        _, function = self.read(proved, scope)
-        loop = function.body.named_children[0]
+        _, function = self.read(proved, scope, (), scope.objects)
+        loop = function.body.named_children[-1]
         changed = Changes(function.source).names(loop)
         plain = not changed & scope.scalars.keys()
         nest = self._nest(proved, scope, (), written) if plain else None
@@ -235,7 +241,7 @@ class Kernels:
         heads = scope.around.count("\n")
         for known in ({}, scope.known):
             told = f"{scope.around}{text}{'}' * heads}"
-            _, function = self.read(told, scope, names, known)
+            _, function = self.read(told, scope, names, known | scope.objects)
             *before, node = function.body.named_children
             for _ in range(heads):
                 before += node.named_children[:1]

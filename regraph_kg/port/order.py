@@ -312,6 +312,9 @@ class Order:
         if node.type != "declaration" or kind is None or not declarators:
             return None
         element, lines = self._source.text(kind), list[str]()
+        if name := self._repeated(node, scope):
+            scope.objects[name] = flat(self._source, node)
+            return []
         qualified = {self._source.text(it) for it in node.children if it.type == "type_qualifier"}
         fixed = bool(qualified & {"const", "constexpr"})
         for declarator in declarators:
@@ -337,6 +340,24 @@ class Order:
                 return None
             lines += made
         return lines
+
+    def _repeated(self, node: Node, scope: Scope) -> str:
+        """The name of a constant object or lambda that any thread can make at any time; or ""."""
+        kind, listed = node.child_by_field_name("type"), node.children_by_field_name("declarator")
+        inner = listed[0].child_by_field_name("declarator") if len(listed) == 1 else None
+        if inner is None or kind is None or inner.type != "identifier":
+            return ""
+        told, is_const = self._source.text(kind), "const" in map(self._source.text, node.children)
+        makes = "lambda" in listed[0].named_children[-1].type or not is_number(told)
+        words = {*re.findall(r"\w+", self._source.text(node))}
+        changed = {
+            text(it)
+            for it in Changes(self._source).changed_by(self.function.body)
+            if not node.start_byte <= it.start_byte < node.end_byte
+        }
+        moved = any(self._moves(self.function.body, it) for it in words & scope.arrays.keys())
+        fixed = is_const and makes and not moved and not words & changed & scope.scalars.keys()
+        return self._source.text(inner) if fixed and "std" not in told else ""
 
     def _table(self, node: Node, declarator: Node, scope: Scope) -> list[str]:
         text = re.sub(r"^static ", "", self._source.text(node))
@@ -462,7 +483,7 @@ class Order:
                 end = inner.end_byte
                 continue
             text = self._source.text(inner) if inner.type == "identifier" else ""
-            if text in self.of_device or text in scope.arrays:
+            if text in self.of_device or text in scope.arrays or text in scope.objects:
                 return False
             if inner.type in ("lambda_expression", "subscript_expression", "goto_statement"):
                 return False

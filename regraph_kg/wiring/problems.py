@@ -94,8 +94,8 @@ def _missing(settings: Settings, folder: Path) -> str:
     return f"neither a folder nor in the corpus ({meant}known: {', '.join(names) or 'none'})"
 
 
-def task_of(problem: AnyProblem, target: Target) -> Task:
-    """The task of a search on a problem."""
+def task_of(problem: AnyProblem, target: Target, cache: Path | None = None) -> Task:
+    """The task of a search on a problem. With a cache, what its loops share is seen in runs."""
     if isinstance(problem, ProjectProblem):
         problem.require(target)
         return Task(
@@ -106,15 +106,25 @@ def task_of(problem: AnyProblem, target: Target) -> Task:
             signature=problem.signature(),
             guarantee=problem.guarantee,
         )
+    seen = _seen(problem, cache)
     return Task(
         problem=problem.name,
         target=target,
         serial=problem.serial_code,
+        begun=seen.serial_code,
         entry=problem.entry,
         signature=problem.signature(TARGETS[target].on_gpu) + remarks(problem),
         metric=problem.metric,
-        ports=tuple(_ports(problem, on_gpu=TARGETS[target].on_gpu)),
+        ports=tuple(_ports(seen, on_gpu=TARGETS[target].on_gpu)),
     )
+
+
+def _seen(problem: Problem, cache: Path | None) -> Problem:
+    """The problem with what its loops were seen to share."""
+    from regraph_kg.evaluation.observe import observed  # noqa: PLC0415
+
+    code = observed(cache, problem) if cache is not None else problem.serial_code
+    return problem.model_copy(update={"serial_code": code})
 
 
 def _ports(problem: Problem, *, on_gpu: bool) -> Iterator[Port]:

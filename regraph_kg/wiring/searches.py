@@ -78,7 +78,7 @@ def reading(
     `judging`: the judge, and its threads.
     """
     judge, judges = judging
-    task = task_of(problem, choice.target)
+    task = task_of(problem, choice.target, settings.cache_dir)
     toolchain = getattr(problem, "toolchain", "") or judge.toolchain(choice.target)
     header = RunHeader(
         version=version("regraph-kg"),

@@ -1,0 +1,212 @@
+// Watches which memory the iterations of each loop share, while serial code runs. It stands in for the
+// runtime of -fsanitize=thread, whose calls mark every access. cpp/watched.py has written into the code
+// where a loop begins, which variables are around it, and where its iterations begin.
+//
+// Two iterations share what one of them writes and another one reads or writes. Memory that an
+// iteration allocates is new. Of the stack count the variables around the loop, by their numbers, and
+// what callers have; all else there is an iteration's own. Everything else is "memory".
+#include <stddef.h>
+#include <stdint.h>
+
+extern "C" {
+void *__real_memset(void *, int, uint64_t);
+void *__real_memcpy(void *, const void *, uint64_t);
+void *__real_memmove(void *, const void *, uint64_t);
+void *__real_malloc(size_t);
+void *__real_calloc(size_t, size_t);
+void *__real__Znwm(size_t);
+void *__real__Znam(size_t);
+}
+
+namespace {
+
+constexpr int SITES = 64;    // loops of the text; observe.py knows
+constexpr int NAMES = 62;    // variables around one
+constexpr int LEVELS = 5;    // loops in one another that are told apart
+constexpr int RANGES = 512;  // variables around all loops that run
+constexpr uint64_t MOST = 40000000;  // accesses of a call; those after them are not seen
+constexpr uintptr_t PAGE = 1024;     // bytes
+constexpr size_t PAGES = 1 << 15, MOST_PAGES = 8000;
+
+struct Site {
+  int64_t iterations;  // the most of one of its runs
+  int64_t memory;      // whether iterations shared some
+  int64_t names;       // bits of the variables that they shared
+};
+
+struct Cell {
+  uint32_t wrote[LEVELS], read[LEVELS];  // the iterations, by their stamps
+};
+
+struct Page {
+  uintptr_t number;
+  Cell cells[PAGE];
+};
+
+struct Running {
+  int site, ranges;      // where its ranges begin
+  uint32_t first, now;   // the stamps of its first iteration, and of this one
+  int64_t iterations;
+  const char *frame;     // what lies below is its function's own
+};
+
+struct Range {
+  const char *from;
+  size_t bytes;
+  int name;
+};
+
+Site sites[SITES];
+Running running[64];
+Range ranges[RANGES];
+int depth, listed;
+uint32_t stamp;
+uint64_t accesses;
+bool lost;  // it has not seen all
+Page *pages[PAGES];
+size_t taken;
+
+Page *page_of(uintptr_t number) {
+  static Page *last;
+  if (last && last->number == number) return last;
+  size_t at = number * 0x9e3779b97f4a7c15u >> 49;
+  for (; pages[at]; at = (at + 1) % PAGES)
+    if (pages[at]->number == number) return last = pages[at];
+  if (taken >= MOST_PAGES) {
+    lost = true;
+    return nullptr;
+  }
+  void *made = __real_calloc(1, sizeof(Page));
+  if (!made) {
+    lost = true;
+    return nullptr;
+  }
+  ++taken;
+  last = pages[at] = static_cast<Page *>(made);
+  last->number = number;
+  return last;
+}
+
+// Notes that iterations of a loop share this byte.
+void share(const Running &loop, int end, const char *at) {
+  Site &site = sites[loop.site];
+  for (int one = loop.ranges; one < end; ++one)
+    if (at >= ranges[one].from && at < ranges[one].from + ranges[one].bytes) {
+      site.names |= int64_t(1) << ranges[one].name;
+      return;
+    }
+  const char *here = static_cast<const char *>(__builtin_frame_address(0));
+  if (at < here || at >= loop.frame) site.memory = 1;
+}
+
+void touch_byte(const char *at, bool write) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(at);
+  Page *page = page_of(address / PAGE);
+  if (!page) return;
+  Cell &cell = page->cells[address % PAGE];
+  for (int level = 0; level < depth && level < LEVELS; ++level) {
+    const Running &loop = running[level];
+    if (!loop.now) continue;
+    const uint32_t wrote = cell.wrote[level], read = cell.read[level];
+    const bool met = (wrote >= loop.first && wrote != loop.now) ||
+                     (write && read >= loop.first && read != loop.now);
+    if (met) share(loop, level + 1 < depth ? running[level + 1].ranges : listed, at);
+    (write ? cell.wrote : cell.read)[level] = loop.now;
+  }
+}
+
+void touch(const void *address, uint64_t bytes, bool write) {
+  if (!depth || lost) return;
+  accesses += 1 + bytes / 8;
+  if (accesses > MOST) lost = true;
+  // elements of four bytes or more are taken to be used as such
+  const char *at = static_cast<const char *>(address);
+  const uint64_t step = bytes % 4 || bytes > 16 ? 1 : 4;
+  for (uint64_t byte = 0; byte < bytes; byte += step) touch_byte(at + byte, write);
+}
+
+// What was just allocated is nobody's yet.
+void *fresh(void *memory, size_t bytes) {
+  if (!memory || !depth) return memory;
+  const uintptr_t from = reinterpret_cast<uintptr_t>(memory);
+  for (size_t byte = 0; byte < bytes && !lost; ++byte)
+    if (Page *page = page_of((from + byte) / PAGE)) page->cells[(from + byte) % PAGE] = Cell();
+  return memory;
+}
+
+}  // namespace
+
+extern "C" {
+// Before a loop, with its function's frame.
+void regraph_loop(int site, const void *frame) {
+  if (depth < 64) {
+    running[depth] = {site % SITES, listed, 0, 0, 0, static_cast<const char *>(frame)};
+  } else {
+    lost = true;
+  }
+  ++depth;
+}
+void regraph_around(int name, const volatile void *at, size_t bytes) {
+  if (listed >= RANGES || name >= NAMES) {
+    lost = true;
+    return;
+  }
+  ranges[listed++] = {static_cast<const char *>(const_cast<const void *>(at)), bytes, name};
+}
+void regraph_iteration() {
+  if (depth > 64) return;
+  Running &loop = running[depth - 1];
+  loop.now = ++stamp;
+  if (!loop.first) loop.first = stamp;
+  Site &site = sites[loop.site];
+  if (++loop.iterations > site.iterations) site.iterations = loop.iterations;
+}
+void regraph_left() {
+  if (--depth < 64) listed = running[depth].ranges;
+}
+// All that was seen, and -1 at the end where that is not all.
+void regraph_told(int64_t *to) {
+  for (int one = 0; one < SITES; ++one) {
+    to[3 * one] = sites[one].iterations;
+    to[3 * one + 1] = sites[one].memory;
+    to[3 * one + 2] = sites[one].names;
+  }
+  to[3 * SITES] = lost ? -1 : 0;
+  depth = 0;
+}
+}
+
+#define READ(name, bytes) void __tsan_##name(void *at) { touch(at, bytes, false); }
+#define WRITE(name, bytes) void __tsan_##name(void *at) { touch(at, bytes, true); }
+
+extern "C" {
+READ(read1, 1) READ(read2, 2) READ(read4, 4) READ(read8, 8) READ(read16, 16) READ(vptr_read, 8)
+READ(unaligned_read2, 2) READ(unaligned_read4, 4) READ(unaligned_read8, 8) READ(unaligned_read16, 16)
+WRITE(write1, 1) WRITE(write2, 2) WRITE(write4, 4) WRITE(write8, 8) WRITE(write16, 16)
+WRITE(unaligned_write2, 2) WRITE(unaligned_write4, 4) WRITE(unaligned_write8, 8)
+WRITE(unaligned_write16, 16)
+void __tsan_read_range(void *at, uint64_t bytes) { touch(at, bytes, false); }
+void __tsan_write_range(void *at, uint64_t bytes) { touch(at, bytes, true); }
+void __tsan_vptr_update(void *at, void *) { touch(at, 8, true); }
+void __tsan_func_entry(void *) {}
+void __tsan_func_exit() {}
+void __tsan_init() {}
+void *__wrap_memset(void *to, int byte, uint64_t bytes) {
+  touch(to, bytes, true);
+  return __real_memset(to, byte, bytes);
+}
+void *__wrap_memcpy(void *to, const void *from, uint64_t bytes) {
+  touch(from, bytes, false);
+  touch(to, bytes, true);
+  return __real_memcpy(to, from, bytes);
+}
+void *__wrap_memmove(void *to, const void *from, uint64_t bytes) {
+  touch(from, bytes, false);
+  touch(to, bytes, true);
+  return __real_memmove(to, from, bytes);
+}
+void *__wrap_malloc(size_t bytes) { return fresh(__real_malloc(bytes), bytes); }
+void *__wrap_calloc(size_t n, size_t bytes) { return fresh(__real_calloc(n, bytes), n * bytes); }
+void *__wrap__Znwm(size_t bytes) { return fresh(__real__Znwm(bytes), bytes); }
+void *__wrap__Znam(size_t bytes) { return fresh(__real__Znam(bytes), bytes); }
+}
