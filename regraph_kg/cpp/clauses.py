@@ -30,6 +30,8 @@ def is_counted(names: Indices, loop: Loop) -> bool:
     difference = add(left, right, -1)
     factor = number(coefficient(difference, header.symbol) or {})
     fixed = [replace(difference, header.symbol, {}), step]
+    if loop.seen and not loop.seen & names.closure(difference):  # bounds, variable: watched, too
+        return factor in (1, -1)
     varies = any(names.varies(value, k, header.symbol) for value in fixed)
     return factor in (1, -1) and not varies and k not in names.disturbed
 

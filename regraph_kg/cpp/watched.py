@@ -23,11 +23,16 @@ _RESULTS = ("call_expression", "binary_expression", "conditional_expression")
 _UNNAMED = re.compile(r"\b(?:static|extern|constexpr|const|using|typedef|register|thread_local)\b")
 _DECLARED = """\
 extern "C" {
-void regraph_loop(int, const void *); void regraph_around(int, const volatile void *, unsigned long);
-void regraph_iteration(); void regraph_left(); void regraph_told(long *);
+void regraph_loop(int, const void *);
+void regraph_around(int, const volatile void *, unsigned long);
+void regraph_iteration(const volatile void *, unsigned long);
+void regraph_iterated();
+void regraph_left();
+void regraph_told(long *);
 }
 namespace {
 struct regraph_watch { ~regraph_watch() { regraph_left(); } };
+struct regraph_body { ~regraph_body() { regraph_iterated(); } };
 template <class T> constexpr T &&regraph_value(T &&value) { return static_cast<T &&>(value); }
 }
 #line 1
@@ -43,7 +48,7 @@ class WatchedLoop:
 
 
 def seen(comment: str) -> frozenset[str]:
-    """What iterations share by a comment: names, or memory, or nothing; none if it tells nothing."""
+    """What a comment says that iterations share; empty where it is another comment."""
     found = _SEEN.fullmatch(comment)
     return frozenset(found[1].split(", ")) if found else frozenset()
 
@@ -64,9 +69,16 @@ def watched(code: str, most: int) -> tuple[str, list[WatchedLoop]]:
             continue
         names = tuple(dict.fromkeys(_around(node)))
         begin = f"regraph_loop({len(loops)}, __builtin_frame_address(0));"
-        listed = (f"regraph_around({n}, &(char &){name}, sizeof {name});" for n, name in enumerate(names))
-        edits.insert(node.start_byte, f"{{ {begin} {' '.join(listed)} regraph_watch regraph_watch_; ")
-        edits.insert(body.start_byte, "{ regraph_iteration(); ")
+        listed = (
+            f"regraph_around({n}, &(char &){name}, sizeof {name});" for n, name in enumerate(names)
+        )
+        edits.insert(
+            node.start_byte, f"{{ {begin} {' '.join(listed)} regraph_watch regraph_watch_; "
+        )
+        own = [*dict.fromkeys(_set_by_head(node))] if node.type == "for_statement" else []
+        variable = f"&(char &){own[0]}, sizeof {own[0]}" if len(own) == 1 else "nullptr, 0"
+        told = f"regraph_iteration({variable}); regraph_body regraph_body_; "
+        edits.insert(body.start_byte, f"{{ {told}")
         edits.insert(node.end_byte, " } }")
         loops.append(WatchedLoop(node.start_byte, names))
     return _DECLARED + edits.applied(code.encode()), loops
@@ -93,13 +105,15 @@ def _is_odd(loop: Node) -> bool:
 
 def _around(loop: Node) -> Iterator[str]:
     """The variables that a loop sees in its function and may change."""
-    head = {declared_name(node) or text(target(node)) for node in _head(loop)}
+    head = {*_set_by_head(loop)}
     inner = loop
     for node in around(loop):
         if node.type == "compound_statement":
             declarations = [it for it in node.named_children if it.end_byte <= inner.start_byte]
         elif node.type in _LOOPS:
-            first = node if node.type == "for_range_loop" else node.child_by_field_name("initializer")
+            first = (
+                node if node.type == "for_range_loop" else node.child_by_field_name("initializer")
+            )
             declarations = [first] if first is not None else []
         elif node.type in ("function_definition", "lambda_expression"):
             listed = node.child_by_field_name("declarator")
@@ -116,19 +130,28 @@ def _around(loop: Node) -> Iterator[str]:
         inner = node
 
 
-def _head(loop: Node) -> Iterator[Node]:
-    """What sets a loop's own variables."""
+def _set_by_head(loop: Node) -> Iterator[str]:
+    """The names of a loop's own variables."""
     first = loop.child_by_field_name("initializer")
-    yield from walk(first) if first is not None else ()
+    for node in walk(first) if first is not None else ():
+        name = text(target(node)) or declared_name(node.child_by_field_name("declarator"))
+        yield from [name] if name.isidentifier() else []
 
 
 def _declared(declaration: Node) -> Iterator[str]:
     """The names of variables that a declaration makes, constants apart."""
-    kinds = ("declaration", "parameter_declaration", "optional_parameter_declaration", "for_range_loop")
-    head = text(declaration)[: 200].partition("=")[0]
+    kinds = (
+        "declaration",
+        "parameter_declaration",
+        "optional_parameter_declaration",
+        "for_range_loop",
+    )
+    head = text(declaration)[:200].partition("=")[0]
     if declaration.type not in kinds or (_UNNAMED.search(head) and "*" not in head):
         return
     for declarator in declaration.children_by_field_name("declarator"):
         odd = {"function_declarator", "structured_binding_declarator", "variadic_declarator"}
-        names = [declared_name(declarator)] if not odd & {it.type for it in walk(declarator)} else []
+        names = (
+            [declared_name(declarator)] if not odd & {it.type for it in walk(declarator)} else []
+        )
         yield from (name for name in names if name.isidentifier())

@@ -32,7 +32,9 @@ class Task:
     @property
     def start(self) -> str:
         """The code that a search begins with."""
-        return (self.begun or self.serial) if self.port is None else self.port.whole(self.port.start)
+        return (
+            (self.begun or self.serial) if self.port is None else self.port.whole(self.port.start)
+        )
 
     def shown(self, code: str) -> str:
         """The part of a file that a model sees: of a port the model's part."""

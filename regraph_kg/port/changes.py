@@ -40,8 +40,8 @@ class Changes:
                 above = inside_of(node, _CLASSES)
                 self._holders.add(text(above and above.child_by_field_name("name")))
             elif node.type == "init_declarator" and node.named_children[-1].type == _LAMBDA:
-                taken = node.named_children[-1].child_by_field_name("declarator")
-                listed = taken and taken.child_by_field_name("parameters")
+                heads = node.named_children[-1].child_by_field_name("declarator")
+                listed = heads and heads.child_by_field_name("parameters")
                 name = source.text(node.named_children[0])
             elif node.type in _CLASSES and node.child_by_field_name("body"):
                 self._classes.add(text(node.child_by_field_name("name")))

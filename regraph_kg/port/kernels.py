@@ -56,7 +56,9 @@ class Scope:
     def copy(self) -> "Scope":
         """The same for a block inside."""
         copied = ({**self.arrays}, {**self.scalars}, {**self.constants})
-        return Scope(*copied, self.swapped, {**self.known}, {**self.objects}, self.around, self.exact)
+        return Scope(
+            *copied, self.swapped, {**self.known}, {**self.objects}, self.around, self.exact
+        )
 
     def overlaps(self, words: set[str]) -> bool:
         """Whether two of the named arrays may be one memory that something writes."""

@@ -121,9 +121,9 @@ def task_of(problem: AnyProblem, target: Target, cache: Path | None = None) -> T
 
 def _seen(problem: Problem, cache: Path | None) -> Problem:
     """The problem with what its loops were seen to share."""
-    from regraph_kg.evaluation.observe import observed  # noqa: PLC0415
+    from regraph_kg.evaluation.watch import with_seen  # noqa: PLC0415
 
-    code = observed(cache, problem) if cache is not None else problem.serial_code
+    code = with_seen(cache, problem) if cache is not None else problem.serial_code
     return problem.model_copy(update={"serial_code": code})
 
 

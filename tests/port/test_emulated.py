@@ -186,3 +186,55 @@ def test_code_as_people_write_it_has_threads_and_is_right(tmp_path: Path, name: 
     assert isinstance(made, Port), made
     assert made.parallel
     assert differences(given, made, tmp_path) == []
+
+
+OBJECTS = """#include <algorithm>
+#include <utility>
+#include <vector>
+struct Scale {
+    Scale(const float* table, int n) : table_(table), n_(n) {}
+    float of(int i) const { return table_[i] * n_; }
+    const float* table_;
+    int n_;
+};
+struct Table { const float* at; int n; float of(int i) const { return at[i] + n; } };
+template <typename T> struct Above { T least; bool operator()(T v) const { return v > least; } };
+template <typename Is> void count_of(const float* x, int n, Is is, float& count) {
+    count = 0;
+    for (int i = 0; i < n; ++i) count += is(x[i]);
+}
+"""
+APART, MOST = "/* seen: iterations share nothing */", "/* seen: iterations share most */"
+SEEN = {  # bodies whose loops were seen to share so much, and whether they have threads
+    f"const Scale s(x, n); for (int i = 0; i < n; ++i) {APART} y[i] = s.of(i);": True,
+    f"const Table v = {{x, n}}; for (int i = 0; i < n; ++i) {APART} y[i] = v.of(i);": True,
+    "const auto at = [&](int i) -> float& { return y[i]; };"
+    f"for (int i = 0; i < n; ++i) {APART} at(i) = 2 * x[i];": True,
+    f"for (int i = 0; i < n; ++i) {APART} count_of(x, i, Above<float>{{0.5f}}, y[i]);": True,
+    "const Table v = {x, n}; float most = 0;"
+    f"for (int i = 0; i < n; ++i) {MOST} {{ y[i] = v.of(i); if (y[i] > most) most = y[i]; }}"
+    "y[0] = most;": True,
+    "const auto at = [&](int i) -> float& { return y[i]; };"
+    "for (int i = 0; i < n; ++i) y[i] = x[i];"
+    "for (int s = 1; s < n; ++s) /* seen: iterations share memory */ {"
+    f" for (int i = s; i < n; ++i) {APART} at(i) = at(i) + at(s - 1); }}": True,
+    "int k = 1; const Scale s(x, k); k = 2;"
+    f"for (int i = 0; i < n; ++i) {APART} y[i] = s.of(i) + k;": False,
+    "std::vector<float> a(x, x + n), b(n); float* p = a.data(); float* q = b.data();"
+    "const Table v = {p, n}; std::swap(p, q);"
+    f"for (int i = 0; i < n; ++i) {APART} y[i] = v.of(i) + p[i];": False,
+    "const Table v = {x, n}; float last = v.of(n - 1);"
+    f"for (int i = 0; i < n; ++i) {APART} y[i] = v.of(i) + last;": True,
+}
+
+
+@pytest.mark.parametrize("body", [pytest.param(it, marks=pytest.mark.slow) for it in SEEN])
+def test_each_thread_makes_constant_objects_anew(tmp_path: Path, body: str) -> None:
+    given = problem(f"{OBJECTS}{HEAD} {{ if (n < 1) return; {body} }}")
+    sizes = given.sizes.model_copy(update={"check": ({"n": 1}, {"n": 3}, {"n": 300})})
+    given = given.model_copy(update={"sizes": sizes})
+    made = port(given)
+    assert isinstance(made, Port) or not SEEN[body], made
+    if isinstance(made, Port):
+        assert made.parallel or not SEEN[body]
+        assert differences(given, made, tmp_path) == []

@@ -1,9 +1,9 @@
-"""What the iterations of each loop of a serial code share, as runs at check shapes show.
+"""What the iterations of each loop of a serial code share, as calls at check shapes show.
 
-The code itself runs, with a call where it reads or writes memory (observe.cpp); it tells what it
-has seen in one more output. So templates, constructors and callbacks are seen through as well as
-arrays. It is no proof: other inputs may have other iterations meet. Not covered: code that calls
-what nothing marks, such as input and output, random numbers and `std::string`.
+The code itself runs, and calls watch.cpp where it reads or writes memory; what that has seen is one
+more output. So templates, constructors and callbacks are seen through as well as arrays. It is no
+proof: with other inputs iterations may meet. Not covered: code that calls what nothing marks, such
+as input and output, random numbers and `std::string`.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from regraph_kg import atomic
 from regraph_kg.cpp.facts import Facts, facts_of
 from regraph_kg.cpp.watched import MEMORY, WatchedLoop, watched, with_comments
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.problem.inputs import factors, generate, variant_of
@@ -26,35 +26,40 @@ from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.worker.runner import Runner
 from regraph_kg.evaluation.worker.spawn import Program
 
-SITES = 64  # loops of a code; as in observe.cpp
+SITES = 64  # loops of a code; watch.cpp has the same
 _TOLD, _ENTRY = "regraph_seen", "regraph_watched"
-_RUNS, _FEWEST = 4, 3  # calls at most; iterations without which a loop shows nothing
+_CALLS, _FEWEST = 4, 3  # calls at most; iterations without which a loop shows nothing
 _MOST_BYTES, _PATIENCE_SECONDS = 4 * 2**20, 10.0
-_SEEN = TypeAdapter(dict[int, tuple[str, ...]])
+_VERSION = "1"  # of what is kept
+_Shared = dict[int, tuple[str, ...]]  # bytes before a loop -> what its iterations share
+_KEPT = TypeAdapter(_Shared)
 
 
-def observed(cache: Path, problem: Problem) -> str:
-    """The problem's serial code, with a comment in each loop of which its text tells too little.
+def with_seen(cache: Path, problem: Problem) -> str:
+    """The serial code with a comment in each loop that was watched, as its text tells too little.
 
-    What was seen is kept in `cache`.
+    What was seen is kept in `cache`. Without a compiler the code is as it is.
     """
     code = problem.serial_code
     unclear = {*_unclear(facts_of(code, problem.entry))}
     if not unclear:
         return code
-    key = hashlib.sha256(f"1 {find_gcc().version} {problem.model_dump_json()}".encode()).hexdigest()
+    key = hashlib.sha256(f"{_VERSION} {problem.model_dump_json()}".encode()).hexdigest()
     entry = cache / "seen" / f"{key}.json"
     with suppress(OSError, ValidationError):
-        return with_comments(code, _SEEN.validate_json(entry.read_bytes()))
-    seen = {at: names for at, names in _look(cache, problem).items() if at in unclear}
+        return with_comments(code, _KEPT.validate_json(entry.read_bytes()))
+    try:
+        seen = {at: names for at, names in look(cache, problem).items() if at in unclear}
+    except (BadInput, ToolError):
+        return code
     with suppress(OSError):  # another look costs seconds
         entry.parent.mkdir(parents=True, exist_ok=True)
-        atomic.write(entry, _SEEN.dump_json(seen))
+        atomic.write(entry, _KEPT.dump_json(seen))
     return with_comments(code, seen)
 
 
 def _unclear(facts: Facts) -> Iterator[int]:
-    """The loops that may be shared out, or not: no loop around them is."""
+    """Loops of which the text does not tell whether threads can share them, nor any around them."""
     for loop in facts.loops:
         chain, above = [loop.carries], loop.parent
         while above >= 0:
@@ -64,8 +69,8 @@ def _unclear(facts: Facts) -> Iterator[int]:
             yield loop.at
 
 
-def _look(cache: Path, problem: Problem) -> dict[int, tuple[str, ...]]:
-    """What the iterations of loops share, by the bytes before each; nothing where that fails."""
+def look(cache: Path, problem: Problem) -> _Shared:
+    """What the iterations of all loops share; nothing where that cannot be watched."""
     text, loops = watched(problem.serial_code, SITES)
     limits = JudgeLimits()
     with closing(Compiler(cache / "compiled", find_gcc(), limits)) as compiler:
@@ -74,10 +79,9 @@ def _look(cache: Path, problem: Problem) -> dict[int, tuple[str, ...]]:
             return {}
         told = Argument(name=_TOLD, type="int64", role="out", shape=(f"{3 * SITES + 1}",))
         changed = {"entry": _ENTRY, "args": (*problem.args, told)}
-        of = problem.model_copy(update=changed)
-        program = Program(compiler.harness(of), library, _ENTRY)
-        shapes = _shapes(problem)
-        with closing(Runner(of, program, shapes, limits, "the watched serial code")) as runner:
+        telling = problem.model_copy(update=changed)
+        program, shapes = Program(compiler.harness(telling), library, _ENTRY), _shapes(problem)
+        with closing(Runner(telling, program, shapes, limits, "the watched serial code")) as runner:
             runner.patience = _PATIENCE_SECONDS
             return _merged(loops, _told(runner, problem, shapes))
 
@@ -88,27 +92,24 @@ def _entry(problem: Problem) -> str:
     given = ", ".join(arg.name for arg in problem.args)
     call = f"{problem.entry}({given}); regraph_told({_TOLD});"
     result = f"auto result_ = {call} return result_;" if problem.returns else call
-    return f"\n{head[:-1]}{', ' * bool(problem.args)}long *{_TOLD}) {{ {result} }}\n"
+    return f"\n{head[:-1]}, long *{_TOLD}) {{ {result} }}\n"
 
 
 def _shapes(problem: Problem) -> list[Sizes]:
     """The largest check shapes that are small enough to be watched."""
-    small = [one for one in problem.sizes.check if problem.nbytes(one) <= _MOST_BYTES]
-    return sorted(small, key=problem.elements)[-_RUNS:]
+    small: list[Sizes] = [one for one in problem.sizes.check if problem.nbytes(one) <= _MOST_BYTES]
+    return sorted(small, key=problem.elements)[-_CALLS:]
 
 
 def _told(runner: Runner, problem: Problem, shapes: list[Sizes]) -> Iterator[Array]:
-    """What calls tell, each with another distribution of the inputs."""
+    """What calls tell, each on another distribution of the inputs."""
     counts = factors(problem)
     for turn, sizes in enumerate(shapes):
         variant = variant_of(problem, [turn % count for count in counts])
-        try:
-            yield runner(sizes, generate(problem, sizes, variant, 1))[_TOLD]
-        except BadInput:
-            return
+        yield runner(sizes, generate(problem, sizes, variant, 1))[_TOLD]
 
 
-def _merged(loops: list[WatchedLoop], told: Iterator[Array]) -> dict[int, tuple[str, ...]]:
+def _merged(loops: list[WatchedLoop], told: Iterator[Array]) -> _Shared:
     """What was shared in any call, for loops with enough iterations in calls seen whole."""
     most, shared = np.zeros(SITES, np.int64), np.zeros((SITES, 2), np.int64)
     for one in told:

@@ -20,7 +20,7 @@ void *__real__Znam(size_t);
 
 namespace {
 
-constexpr int SITES = 64;    // loops of the text; observe.py knows
+constexpr int SITES = 64;    // loops of the text; evaluation/watch.py has the same
 constexpr int NAMES = 62;    // variables around one
 constexpr int LEVELS = 5;    // loops in one another that are told apart
 constexpr int RANGES = 512;  // variables around all loops that run
@@ -48,6 +48,8 @@ struct Running {
   uint32_t first, now;   // the stamps of its first iteration, and of this one
   int64_t iterations;
   const char *frame;     // what lies below is its function's own
+  const char *variable;  // while a body runs, which must not set it
+  size_t bytes;
 };
 
 struct Range {
@@ -107,6 +109,8 @@ void touch_byte(const char *at, bool write) {
   for (int level = 0; level < depth && level < LEVELS; ++level) {
     const Running &loop = running[level];
     if (!loop.now) continue;
+    if (write && loop.variable && at >= loop.variable && at < loop.variable + loop.bytes)
+      sites[loop.site].memory = 1;
     const uint32_t wrote = cell.wrote[level], read = cell.read[level];
     const bool met = (wrote >= loop.first && wrote != loop.now) ||
                      (write && read >= loop.first && read != loop.now);
@@ -140,7 +144,7 @@ extern "C" {
 // Before a loop, with its function's frame.
 void regraph_loop(int site, const void *frame) {
   if (depth < 64) {
-    running[depth] = {site % SITES, listed, 0, 0, 0, static_cast<const char *>(frame)};
+    running[depth] = {site % SITES, listed, 0, 0, 0, static_cast<const char *>(frame), nullptr, 0};
   } else {
     lost = true;
   }
@@ -153,13 +157,18 @@ void regraph_around(int name, const volatile void *at, size_t bytes) {
   }
   ranges[listed++] = {static_cast<const char *>(const_cast<const void *>(at)), bytes, name};
 }
-void regraph_iteration() {
+void regraph_iteration(const volatile void *variable, size_t bytes) {
   if (depth > 64) return;
   Running &loop = running[depth - 1];
+  loop.variable = static_cast<const char *>(const_cast<const void *>(variable));
+  loop.bytes = bytes;
   loop.now = ++stamp;
   if (!loop.first) loop.first = stamp;
   Site &site = sites[loop.site];
   if (++loop.iterations > site.iterations) site.iterations = loop.iterations;
+}
+void regraph_iterated() {
+  if (depth && depth <= 64) running[depth - 1].variable = nullptr;
 }
 void regraph_left() {
   if (--depth < 64) listed = running[depth].ranges;

@@ -1,0 +1,65 @@
+"""What was seen of a loop counts where its text tells too little."""
+
+import pytest
+
+from regraph_kg.cpp.watched import seen, watched, with_comments
+
+from .test_facts import loops
+
+
+@pytest.mark.parametrize(
+    ("body", "carries"),
+    [
+        ("for (int i = 0; i < n; ++i) a[i] = g(a, i);", "unknown"),
+        ("for (int i = 0; i < n; ++i) /* seen: iterations share nothing */ a[i] = g(a, i);", "no"),
+        (
+            "for (int i = 0; i < n; ++i) /* seen: iterations share memory */ a[i] = g(a, i);",
+            "unknown",
+        ),
+        ("for (int i = 0; i < n; ++i) /* seen: iterations share s */ s += g(a, i);", "no"),
+        ("for (int i = 0; i < n; ++i) /* seen: iterations share t */ s += g(a, i);", "unknown"),
+        (
+            "for (int i = 0; i < n; ++i) /* seen: iterations share nothing */ s = s * a[i] + 1;",
+            "yes",
+        ),
+        ("int i = 0; while (g(a, i)) /* seen: iterations share nothing */ ++i;", "unknown"),
+        ("for (int i = 0; g(a, i); ++i) /* seen: iterations share nothing */ a[i] = 1;", "unknown"),
+    ],
+)
+def test_what_iterations_share_is_known_from_runs(body: str, carries: str) -> None:
+    assert loops(f"double s = 0; {body}", more=", double* a")[0].carries == carries
+
+
+def test_a_comment_says_what_is_shared_or_nothing() -> None:
+    assert seen("/* seen: iterations share s, memory */") == {"s", "memory"}
+    assert seen("/* iterations share nothing */") == frozenset()
+
+
+def test_comments_stand_in_their_loops() -> None:
+    code = "void f(int n) {\n    for (int i = 0; i < n; ++i) {\n    }\n}\n"
+    told = with_comments(code, {20: ()})
+    assert "++i) /* seen: iterations share nothing */ {" in told
+    assert with_comments(code, {3: ()}) == code
+
+
+@pytest.mark.parametrize(
+    ("code", "count"),
+    [
+        ("void f(int n) { for (int i = 0; i < n; ++i) for (int j = 0; j < n; ++j) g(); }", 2),
+        ("void f(int n) {\n#pragma omp simd\nfor (int i = 0; i < n; ++i) g(); }", 0),
+        ("constexpr int f(int n) { for (int i = 0; i < n; ++i) n += i; return n; }", 0),
+        ("void f(int n) { for (int i = 0; i < n; ++i { }", 0),
+    ],
+)
+def test_loops_that_can_tell_are_watched(code: str, count: int) -> None:
+    assert len(watched(code, 64)[1]) == count
+
+
+def test_only_the_variables_around_a_loop_that_may_change_are_watched() -> None:
+    code = """void f(int n, const double* a, double& out) {
+    const int k = 3; static int calls; double sum = 0; auto [p, q] = pair(); double own[4]; int i;
+    for (i = 0; i < n; ++i) { double t = a[i]; for (int j = 0; j < k; ++j) own[j] += t; }
+}"""
+    _, found = watched(code, 64)
+    assert found[0].names == ("sum", "own", "n", "a", "out")
+    assert found[1].names == ("t", "sum", "own", "i", "n", "a", "out")
