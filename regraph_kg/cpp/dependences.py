@@ -95,20 +95,27 @@ class LoopUses:
         swapped = [called(call.node) for call in calls if analysis.carries(call) == "yes"]
         self.result.swaps |= bool({"swap", ".swap"} & set(swapped))
         # what the text does not tell was seen while it ran (watched.py)
-        if loop.seen and loop.seen <= {NOTHING, *self.result.reduces, *self._own()}:
+        if loop.seen and all(map(self._is_kept_apart, loop.seen - {NOTHING})):
             self.result.verdicts.discard("unknown")
         if not is_counted(self.names, loop):
             self.result.verdicts.add("unknown")
         return self.result
 
-    def _own(self) -> set[str]:
-        """Names of variables that each iteration sets before it reads them, or declares."""
-        used = (self.names.events.find(text(use.node), use.node) for use in self.uses)
-        inside, outside = set[str](), set[str]()
-        for declared in used:
-            if declared is not None:
-                (inside if self._inside(declared) else outside).add(declared.name)
-        return {*self.result.private, *(inside - outside)}
+    def _is_kept_apart(self, name: str) -> bool:
+        """Whether a variable that iterations share is summed up, set first, or another one.
+
+        Another one is declared in each iteration, and no outer one of that name is used.
+        """
+        used = [self.names.events.find(text(it.node), it.node) for it in self.uses]
+        named = [one for one in used if one is not None and one.name == name]
+        if named and all(map(self._inside, named)):
+            return True
+        plain = all(
+            NUMBERS.search(one.kind) and "<" not in one.kind and not (one.pointer or one.array)
+            for one in named
+        )
+        sure = name in self.result.reduces or name in self.result.private
+        return (bool(named) and plain and sure) or name in self.result.scratch
 
     def _is_packed(self, group: list[ElementAccess]) -> bool:
         """Whether elements are written, or may be, that lie in one word with others."""

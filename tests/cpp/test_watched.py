@@ -22,6 +22,8 @@ from .test_facts import loops
             "for (int i = 0; i < n; ++i) /* seen: iterations share nothing */ s = s * a[i] + 1;",
             "yes",
         ),
+        ("P p; for (int i = 0; i < n; ++i) /* seen: iterations share p */ p.g(1);", "unknown"),
+        ("double t; for (int i = 0; i < n; ++i) /* seen: iterations share t */ t = h(i);", "no"),
         ("int i = 0; while (g(a, i)) /* seen: iterations share nothing */ ++i;", "unknown"),
         ("for (int i = 0; g(a, i); ++i) /* seen: iterations share nothing */ a[i] = 1;", "unknown"),
     ],
