@@ -49,9 +49,14 @@ _MASKED = (
 """Attributes that take accesses out of it, however a source puts their names together."""
 _OPTIMIZED = re.compile(r'\b(?:__)?optimize(?:__)?\s*(?:\(\s*\\?"[^)\n]*\)|\\?"[^"\n]*")')
 """What turns these passes on again: an attribute, or the words of a pragma."""
-_COPIES = tuple(f"-Wl,--wrap={name}" for name in ("memset", "memcpy", "memmove"))
+_COPYING = ("memset", "memcpy", "memmove")
+_COPIES = tuple(f"-Wl,--wrap={name}" for name in _COPYING)
 _MADE = tuple(f"-Wl,--wrap={name}" for name in ("malloc", "calloc", "_Znwm", "_Znam"))
-_WATCHED = ("-std=c++17", "-fno-inline", "-fno-tree-loop-distribute-patterns")
+_WATCHED = (
+    *("-std=c++17", "-fno-inline", "-fno-tree-loop-distribute-patterns"),
+    *(f"-fno-builtin-{name}" for name in _COPYING),  # what a compiler writes itself has no marks
+    *(f"-D__builtin_{name}={name}" for name in _COPYING),
+)
 _STILL = "|".join(
     (
         *(*sorted(MATH), "mem[a-z]+", "[mc]alloc", "free", "abort", "f?abs|fabsf", "f(min|max)f?"),

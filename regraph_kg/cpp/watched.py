@@ -29,6 +29,9 @@ void regraph_iteration(const volatile void *, unsigned long);
 void regraph_iterated();
 void regraph_left();
 void regraph_told(long *);
+void *memset(void *, int, unsigned long) noexcept;
+void *memcpy(void *, const void *, unsigned long) noexcept;
+void *memmove(void *, const void *, unsigned long) noexcept;
 }
 namespace {
 struct regraph_watch { ~regraph_watch() { regraph_left(); } };

@@ -14,6 +14,7 @@ BEFORE = """\
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <iostream>
 #include <vector>
@@ -57,6 +58,9 @@ SHARE = {  # the body of a function of (const double* a, double* o, int n) -> wh
     "double* p = o; for (int i = 0; i < n; ++i) *p++ = a[i];": "p",
     "for (int i = 0; i < n; ++i) std::copy(a + i, a + i + 1, o + n - 1 - i);": "nothing",
     "for (int i = 0; i + 1 < n; ++i) std::copy(a + i, a + i + 2, o + i);": "memory",
+    "for (int i = 0; i + 2 < n; ++i) std::memcpy(o + i, a + i, 3 * sizeof *o);": "memory",
+    "struct Three { double at[3]; };"
+    "for (int i = 0; i + 2 < n; ++i) *(Three*)(o + i) = *(const Three*)(a + i);": "memory",
     "std::function<double(double)> g = [](double v) { return -v; };"
     "for (int i = 0; i < n; ++i) o[i] = g(a[i]);": "nothing",
 }
