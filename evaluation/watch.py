@@ -29,7 +29,7 @@ from regraph_kg.evaluation.worker.spawn import Program
 SITES = 64  # loops of a code; watch.cpp has the same
 _TOLD, _ENTRY = "regraph_seen", "regraph_watched"
 _CALLS, _FEWEST = 4, 3  # calls at most; iterations without which a loop shows nothing
-_MOST_BYTES, _PATIENCE_SECONDS = 4 * 2**20, 10.0
+_MOST_BYTES, _PATIENCE_SECONDS = 4 * 2**20, 5.0
 _VERSION = "1"  # of what is kept
 _Shared = dict[int, tuple[str, ...]]  # bytes before a loop -> what its iterations share
 _KEPT = TypeAdapter(_Shared)
@@ -50,8 +50,10 @@ def with_seen(cache: Path, problem: Problem) -> str:
         return with_comments(code, _KEPT.validate_json(entry.read_bytes()))
     try:
         seen = {at: names for at, names in look(cache, problem).items() if at in unclear}
-    except (BadInput, ToolError):
+    except ToolError:
         return code
+    except BadInput:  # it fails, or takes too long: so it would again
+        seen = {}
     with suppress(OSError):  # another look costs seconds
         entry.parent.mkdir(parents=True, exist_ok=True)
         atomic.write(entry, _KEPT.dump_json(seen))
@@ -119,7 +121,7 @@ def _merged(loops: list[WatchedLoop], told: Iterator[Array]) -> _Shared:
             most = np.maximum(most, sites[:, 0])
     found = dict[int, tuple[str, ...]]()
     for loop, count, (memory, bits) in zip(loops, most, shared, strict=False):
-        names = [name for number, name in enumerate(loop.names) if int(bits) >> number & 1]
+        shared_names = [name for number, name in enumerate(loop.names) if int(bits) >> number & 1]
         if count >= _FEWEST:
-            found[loop.at] = (*names, *[MEMORY] * bool(memory))
+            found[loop.at] = (*dict.fromkeys((*shared_names, *[MEMORY] * bool(memory))),)
     return found

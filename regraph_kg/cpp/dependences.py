@@ -102,12 +102,13 @@ class LoopUses:
         return self.result
 
     def _is_kept_apart(self, name: str) -> bool:
-        """Whether a variable that iterations share is summed up, set first, or another one.
+        """Whether a variable that iterations share is a number, and summed up or set first.
 
-        Another one is declared in each iteration, and no outer one of that name is used.
+        Or it is another one, which each iteration declares, and the function has no outer one.
         """
-        used = [self.names.events.find(text(it.node), it.node) for it in self.uses]
-        named = [one for one in used if one is not None and one.name == name]
+        function = self.names.events.loops[self.loop].place.function
+        known = self.names.events.declared.get(name, [])
+        named = [one for one in known if one.function == function]
         if named and all(map(self._inside, named)):
             return True
         plain = all(

@@ -19,8 +19,33 @@ from regraph_kg.cpp.syntax import around, declared_name, operator, target, text,
 NOTHING, MEMORY = "nothing", "memory"
 _SEEN = re.compile(r"/\* seen: iterations share ([\w, ]+) \*/")
 _LOOPS = ("for_statement", "for_range_loop")
-_RESULTS = ("call_expression", "binary_expression", "conditional_expression")
-_UNNAMED = re.compile(r"\b(?:static|extern|constexpr|const|using|typedef|register|thread_local)\b")
+_FRAMES = ("function_definition", "lambda_expression")
+_AROUND = (
+    *_LOOPS,
+    "compound_statement",
+    "if_statement",
+    "else_clause",
+    "while_statement",
+    "do_statement",
+)
+_HIDES = ("labeled_statement", "case_statement", "try_statement")
+_DECLARING = (
+    *("declaration", "parameter_declaration", "optional_parameter_declaration", "for_range_loop"),
+)
+_ELSEWHERE = re.compile(r"\b(?:static|extern|constexpr|using|typedef|thread_local)\b")
+_PLAIN = (
+    *("number_literal", "string_literal", "char_literal", "true", "false", "null", "nullptr"),
+    *("initializer_list", "lambda_expression", "assignment_expression"),
+)
+_UNMARKED = re.compile(
+    r"\b(?:alloca|__builtin_alloca|asm|__asm__|_mm\d*_\w+)\b|\bnew\s*\("
+    r"|\boperator\s+(?!new|delete)\w[\w:<>]*\s*\(\s*\)"  # a conversion
+)
+_OBJECTS = re.compile(r"\b(?:struct|class|complex|pair|tuple)\b")
+_BY_LIBRARY = re.compile(
+    r"\b(?:transform|generate(?:_n)?|partial_sum|\w+clusive_scan|adjacent_difference)\b"
+)
+"""Algorithms that write what a function returns."""
 _DECLARED = """\
 extern "C" {
 void regraph_loop(int, const void *);
@@ -57,20 +82,29 @@ def seen(comment: str) -> frozenset[str]:
 
 
 def watched(code: str, most: int) -> tuple[str, list[WatchedLoop]]:
-    """The text that tells of its first loops, and these."""
+    """The text that tells of its first loops, and these; none where much would stay unseen."""
     tree, edits, loops = tree_of(code), Edits(), list[WatchedLoop]()
-    if not tree.complete:
+    if (
+        not tree.complete
+        or _UNMARKED.search(code)
+        or (_OBJECTS.search(code) and _BY_LIBRARY.search(code))
+    ):
         return code, []
+    again, end = set[str](), 0
     for node in walk(tree.root):
+        if node.type == "function_definition" and node.start_byte >= end:
+            again, end = {*_second_names(node)}, node.end_byte
         right = node.child_by_field_name("right")
-        if right is not None and operator(node) == "=" and right.type in _RESULTS:
+        if right is not None and operator(node) == "=" and right.type not in _PLAIN:
             # an object that is assigned what a call returns is written where nothing marks it
             edits.insert(right.start_byte, "regraph_value(")
             edits.insert(right.end_byte, ")")
         body = node.child_by_field_name("body")
-        if node.type not in _LOOPS or body is None or len(loops) == most or _is_odd(node):
+        if node.type not in _LOOPS or body is None or len(loops) == most:
             continue
-        names = tuple(dict.fromkeys(_around(node)))
+        names, own = _around(node), [*dict.fromkeys(_set_by_head(node))]
+        if names is None or _is_odd(node, own, again):
+            continue
         begin = f"regraph_loop({len(loops)}, __builtin_frame_address(0));"
         listed = (
             f"regraph_around({n}, &(char &){name}, sizeof {name});" for n, name in enumerate(names)
@@ -78,12 +112,12 @@ def watched(code: str, most: int) -> tuple[str, list[WatchedLoop]]:
         edits.insert(
             node.start_byte, f"{{ {begin} {' '.join(listed)} regraph_watch regraph_watch_; "
         )
-        own = [*dict.fromkeys(_set_by_head(node))] if node.type == "for_statement" else []
         variable = f"&(char &){own[0]}, sizeof {own[0]}" if len(own) == 1 else "nullptr, 0"
         told = f"regraph_iteration({variable}); regraph_body regraph_body_; "
         edits.insert(body.start_byte, f"{{ {told}")
         edits.insert(node.end_byte, " } }")
-        loops.append(WatchedLoop(node.start_byte, names))
+        known = tuple(MEMORY if name in again else name for name in names)
+        loops.append(WatchedLoop(node.start_byte, known))
     return _DECLARED + edits.applied(code.encode()), loops
 
 
@@ -98,63 +132,94 @@ def with_comments(code: str, shared: Mapping[int, tuple[str, ...]]) -> str:
     return edits.applied(code.encode())
 
 
-def _is_odd(loop: Node) -> bool:
-    """Whether nothing can be written before a loop, or a compiler may run it."""
+def _is_odd(loop: Node, own: list[str], again: set[str]) -> bool:
+    """Whether a loop's frame, or its variable, may be another one than its text says."""
+    first = loop.child_by_field_name("initializer")
+    declares = loop.type == "for_range_loop" or (first is not None and first.type == "declaration")
+    chain = [*around(loop)]
+    function = next((it for it in chain if it.type == "function_definition"), None)
+    inner = chain[: [it.type in _FRAMES for it in chain].index(True)] if function else []
+    odd = any(it.type not in _AROUND or _begins(it) for it in inner)
     before = loop.prev_sibling
-    above = next((node for node in around(loop) if node.type == "function_definition"), None)
-    by_compiler = above is None or "constexpr" in text(above).partition("{")[0]
-    return by_compiler or (before is not None and before.type.startswith("preproc"))
+    return (
+        function is None
+        or odd
+        or (not declares and (len(own) != 1 or own[0] in again))
+        or function.child_by_field_name("type") is None  # a constructor
+        or "constexpr" in text(function).partition("{")[0]
+        or (before is not None and before.type.startswith("preproc"))
+    )
 
 
-def _around(loop: Node) -> Iterator[str]:
-    """The variables that a loop sees in its function and may change."""
-    head = {*_set_by_head(loop)}
-    inner = loop
+def _begins(node: Node) -> bool:
+    """Whether a condition declares something."""
+    head = node.child_by_field_name("condition") if node.type != "for_statement" else None
+    return head is not None and any(
+        word in it.type for it in head.named_children for word in ("declaration", "init")
+    )
+
+
+def _second_names(root: Node) -> Iterator[str]:
+    """Names in lambdas, after `&`, and in what references and objects are made of."""
+    for node in walk(root):
+        value = node.child_by_field_name("value")
+        refers = node.type == "init_declarator" and (
+            node.named_children[0].type == "reference_declarator"
+            or (value is not None and value.type in ("argument_list", "initializer_list"))
+        )
+        address = node.type == "pointer_expression" and operator(node) == "&"
+        named = value if refers else node if address or node.type == "lambda_expression" else None
+        if named is not None:
+            yield from (text(it) for it in walk(named) if it.type == "identifier")
+
+
+def _around(loop: Node) -> tuple[str, ...] | None:
+    """The variables that a loop sees in its function; None where not all are told apart."""
+    names, inner, own = list[str](), loop, {*_set_by_head(loop)}
     for node in around(loop):
+        declarations = list[Node]()
         if node.type == "compound_statement":
             declarations = [it for it in node.named_children if it.end_byte <= inner.start_byte]
         elif node.type in _LOOPS:
-            first = (
-                node if node.type == "for_range_loop" else node.child_by_field_name("initializer")
-            )
-            declarations = [first] if first is not None else []
-        elif node.type in ("function_definition", "lambda_expression"):
+            first = node.child_by_field_name("initializer")
+            declarations = [node] if node.type == "for_range_loop" else [first] if first else []
+        elif node.type in _FRAMES:
             listed = node.child_by_field_name("declarator")
             while listed is not None and listed.child_by_field_name("parameters") is None:
                 listed = listed.child_by_field_name("declarator")
             taken = listed.child_by_field_name("parameters") if listed is not None else None
             declarations = taken.named_children if taken is not None else []
-        else:
-            declarations = []
-        for declaration in declarations:
-            yield from (name for name in _declared(declaration) if name not in head)
-        if node.type in ("function_definition", "lambda_expression"):
-            return
+        for it in declarations:
+            found = _declared(it)
+            if found is None:
+                return None
+            names += [name for name in found if name not in own]
+        if node.type in _FRAMES:
+            break
         inner = node
+    return tuple(names) if len({*names}) == len(names) else None  # an inner one hides another
 
 
 def _set_by_head(loop: Node) -> Iterator[str]:
     """The names of a loop's own variables."""
     first = loop.child_by_field_name("initializer")
-    for node in walk(first) if first is not None else ():
+    for node in walk(first) if first is not None and loop.type == "for_statement" else ():
         name = text(target(node)) or declared_name(node.child_by_field_name("declarator"))
         yield from [name] if name.isidentifier() else []
 
 
-def _declared(declaration: Node) -> Iterator[str]:
-    """The names of variables that a declaration makes, constants apart."""
-    kinds = (
-        "declaration",
-        "parameter_declaration",
-        "optional_parameter_declaration",
-        "for_range_loop",
-    )
-    head = text(declaration)[:200].partition("=")[0]
-    if declaration.type not in kinds or (_UNNAMED.search(head) and "*" not in head):
-        return
-    for declarator in declaration.children_by_field_name("declarator"):
-        odd = {"function_declarator", "structured_binding_declarator", "variadic_declarator"}
-        names = (
-            [declared_name(declarator)] if not odd & {it.type for it in walk(declarator)} else []
-        )
-        yield from (name for name in names if name.isidentifier())
+def _declared(statement: Node) -> list[str] | None:
+    """The variables of the frame that a statement declares; None where that is not clear."""
+    if statement.type.startswith("preproc") or statement.type in _HIDES:
+        return None
+    head = text(statement)[:200].partition("=")[0]
+    if statement.type not in _DECLARING or _ELSEWHERE.search(head):
+        return []
+    names = list[str]()
+    for declarator in statement.children_by_field_name("declarator"):
+        kinds = {it.type for it in walk(declarator)}
+        name = declared_name(declarator)
+        if "structured_binding_declarator" in kinds or (name and not name.isidentifier()):
+            return None
+        names += [name] if name else []
+    return names

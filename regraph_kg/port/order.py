@@ -17,7 +17,7 @@ from regraph_kg.cpp.functions import CodeFile, Function
 from regraph_kg.cpp.syntax import statements, target, text, walk
 from regraph_kg.port.changes import Changes
 from regraph_kg.port.chosen import chosen
-from regraph_kg.port.host import flat, is_return, words_of
+from regraph_kg.port.host import declared, flat, is_return, words_of
 from regraph_kg.port.kernels import Array, CannotSplitError, Kernels, Scope, undented
 from regraph_kg.port.library import by_cub
 from regraph_kg.port.loops import leaves
@@ -30,6 +30,10 @@ _SWAP = re.compile(r"(?:std_|std::)?swap\((\w+), (\w+)\);")
 _HEAD = re.compile(r"for \(([\w ]+) (\w+) = ([^;]+); \2 < ([^;]+); ([^;{]+?)\) ?[^;]")
 _MOVED = re.compile(r"(?:if \((\w+ != \w+)\) )?mem(cpy|move|set)\((\w+), (.+)\);")
 _PLACE = re.compile(r"\(*(\w+)(?: [+-] [\w +*/%()-]+)?\)*")
+_DECLARES = ("declaration", "for_range_loop")
+_CAST = re.compile(r"\w+_cast<[^>]*>|\b(?:double|float|int|size_t|long)(?=\()")
+_ACTS = re.compile(r"\[|->|(?:^|[(,{=+\-/])\s*\*|\w\s*\(|;")
+"""Reads of elements, calls, statements."""
 _KNOWN = re.compile(r"(?:static_cast|reinterpret_cast)<.+>|cuda::std::numeric_limits<.+>::\w+")
 
 
@@ -347,17 +351,49 @@ class Order:
         inner = listed[0].child_by_field_name("declarator") if len(listed) == 1 else None
         if inner is None or kind is None or inner.type != "identifier":
             return ""
-        told, is_const = self._source.text(kind), "const" in map(self._source.text, node.children)
-        makes = "lambda" in listed[0].named_children[-1].type or not is_number(told)
+        if "const" not in map(self._source.text, node.children) or not self._is_made_anew(
+            self._source.text(kind), listed[0].named_children[-1]
+        ):
+            return ""
         words = {*re.findall(r"\w+", self._source.text(node))}
         changed = {
             text(it)
             for it in Changes(self._source).changed_by(self.function.body)
             if not node.start_byte <= it.start_byte < node.end_byte
         }
+        inside = [one for one in walk(self.function.body) if one.type in _DECLARES]
+        made = [it for one in (*inside, *self.function.parameters) for it in declared(one)]
+        named = words & {*scope.scalars, *scope.arrays, *scope.objects, self._source.text(inner)}
+        hidden = any(made.count(word) > 1 for word in named)
         moved = any(self._moves(self.function.body, it) for it in words & scope.arrays.keys())
-        fixed = is_const and makes and not moved and not words & changed & scope.scalars.keys()
-        return self._source.text(inner) if fixed and "std" not in told else ""
+        fixed = not (hidden or moved or words & changed & scope.scalars.keys())
+        return self._source.text(inner) if fixed else ""
+
+    def _is_made_anew(self, kind: str, value: Node) -> bool:
+        """Whether making an object does nothing but keep numbers and pointers."""
+        if value.type == "lambda_expression":
+            captures = self._source.text(value.child_by_field_name("captures") or value)
+            return not re.search(r"\w\s*=", captures)
+        name = re.findall(r"\w*$", kind.partition("<")[0])[0]
+        classes = [
+            it
+            for it in walk(self._source.tree.root_node)
+            if it.type in ("class_specifier", "struct_specifier")
+            and text(it.child_by_field_name("name")) == name
+            and it.child_by_field_name("body") is not None
+        ]
+        parts = [self._source.text(value)]
+        for it in walk(classes[0]) if len(classes) == 1 else ():
+            if it.type == "function_definition" and it.child_by_field_name("type") is None:
+                lists = [part for part in it.children if part.type == "field_initializer_list"]
+                initial = {part[1] for part in re.finditer(r"(\w+)\(", " ".join(map(text, lists)))}
+                body = text(it.child_by_field_name("body"))
+                parts += [re.sub(rf"\b(?:{'|'.join(initial)})\(", "(", text(one)) for one in lists]
+                parts += [body.strip("{} \n")]
+        plain = (_CAST.sub("", part) for part in parts)
+        return (
+            len(classes) == 1 and "~" not in text(classes[0]) and not any(map(_ACTS.search, plain))
+        )
 
     def _table(self, node: Node, declarator: Node, scope: Scope) -> list[str]:
         text = re.sub(r"^static ", "", self._source.text(node))

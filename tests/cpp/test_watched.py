@@ -57,11 +57,34 @@ def test_loops_that_can_tell_are_watched(code: str, count: int) -> None:
     assert len(watched(code, 64)[1]) == count
 
 
-def test_only_the_variables_around_a_loop_that_may_change_are_watched() -> None:
+def test_the_variables_of_the_frame_around_a_loop_are_watched() -> None:
     code = """void f(int n, const double* a, double& out) {
-    const int k = 3; static int calls; double sum = 0; auto [p, q] = pair(); double own[4]; int i;
+    const int k = 3; static int calls; double sum = 0; double own[4]; int i;
     for (i = 0; i < n; ++i) { double t = a[i]; for (int j = 0; j < k; ++j) own[j] += t; }
 }"""
     _, found = watched(code, 64)
-    assert found[0].names == ("sum", "own", "n", "a", "out")
-    assert found[1].names == ("t", "sum", "own", "i", "n", "a", "out")
+    assert found[0].names == ("k", "sum", "own", "n", "a", "out")
+    assert found[1].names == ("t", "k", "sum", "own", "i", "n", "a", "out")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "auto [p, q] = pair(); for (int i = 0; i < n; ++i) g(p);",
+        "int k = 0; if (n) { int k = 1; for (int i = 0; i < n; ++i) g(k); }",
+        "if (int k = g(); k) for (int i = 0; i < n; ++i) g(k);",
+        "switch (n) { case 1: int k = 0; for (int i = 0; i < n; ++i) g(k); }",
+        "int i, j; for (i = 0, j = 1; i < n; ++i) g(j);",
+        "int i; auto h = [&] { return i; }; for (i = 0; i < n; ++i) g(h());",
+        "for (int i = 0; i < n; ++i) new (o + i) A(g());",
+        "double* p = (double*)alloca(8); for (int i = 0; i < n; ++i) *p = g();",
+        "struct S { int v; }; std::transform(o, o + n, o, g); for (int i = 0; i < n; ++i) g();",
+    ],
+)
+def test_a_loop_whose_frame_is_not_clear_is_not_watched(body: str) -> None:
+    assert watched(f"void f(int n) {{ {body} }}", 64)[1] == []
+
+
+def test_a_name_that_is_another_ones_too_counts_as_memory() -> None:
+    code = "double t = 0; auto h = [&] { return t; }; for (int i = 0; i < n; ++i) g(t);"
+    assert watched(f"void f(int n) {{ {code} }}", 64)[1][0].names == ("memory", "h", "n")

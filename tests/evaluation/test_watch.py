@@ -52,7 +52,11 @@ SHARE = {  # the body of a function of (const double* a, double* o, int n) -> wh
     "Last s{0}; for (int i = 0; i < n; ++i) o[i] = s.next(a[i]);": "s",
     "double t; int k; for (k = 0; k < n; ++k) { t = a[k]; o[k] = t; }": "t",
     "double t = 0; const auto add = [&](double v) { t += v; };"
-    "for (int i = 0; i < n; ++i) add(a[i]); o[0] = t;": "t",
+    "for (int i = 0; i < n; ++i) add(a[i]); o[0] = t;": "memory",
+    "const std::function<double(double)> h = [c = 0.0](double v) mutable { return c += v; };"
+    "for (int i = 0; i < n; ++i) o[i] = h(a[i]);": "h",
+    "Vec s[2] = {}; for (int i = 0; i < n; ++i) { s[0] = (s[1] + s[0]); o[i] = s[0].x; }": "s",
+    "for (int i = 1; i < n; ++i) { ((short*)o)[4 * i] = 1; o[i - 1] = o[i]; }": "memory",
     "const auto skip = [](int& k) { k += k % 2; };"
     "for (int i = 0; i < n; ++i) { o[i] = a[i]; skip(i); }": "memory",
     "double* p = o; for (int i = 0; i < n; ++i) *p++ = a[i];": "p",

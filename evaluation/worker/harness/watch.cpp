@@ -123,10 +123,8 @@ void touch(const void *address, uint64_t bytes, bool write) {
   if (!depth || lost) return;
   accesses += 1 + bytes / 8;
   if (accesses > MOST) lost = true;
-  // elements of four bytes or more are taken to be used as such
   const char *at = static_cast<const char *>(address);
-  const uint64_t step = bytes % 4 || bytes > 16 ? 1 : 4;
-  for (uint64_t byte = 0; byte < bytes; byte += step) touch_byte(at + byte, write);
+  for (uint64_t byte = 0; byte < bytes; ++byte) touch_byte(at + byte, write);
 }
 
 // What was just allocated is nobody's yet.
@@ -143,6 +141,7 @@ void *fresh(void *memory, size_t bytes) {
 extern "C" {
 // Before a loop, with its function's frame.
 void regraph_loop(int site, const void *frame) {
+  if (depth >= LEVELS) sites[site % SITES].memory = 1;  // nothing is noted of it
   if (depth < 64) {
     running[depth] = {site % SITES, listed, 0, 0, 0, static_cast<const char *>(frame), nullptr, 0};
   } else {
