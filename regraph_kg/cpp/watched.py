@@ -20,25 +20,18 @@ NOTHING, MEMORY = "nothing", "memory"
 _SEEN = re.compile(r"/\* seen: iterations share ([\w, ]+) \*/")
 _LOOPS = ("for_statement", "for_range_loop")
 _FRAMES = ("function_definition", "lambda_expression")
-_AROUND = (
-    *_LOOPS,
-    "compound_statement",
-    "if_statement",
-    "else_clause",
-    "while_statement",
-    "do_statement",
-)
+_AROUND = {*_LOOPS, "compound_statement", "else_clause"}
+_AROUND |= {f"{kind}_statement" for kind in ("if", "while", "do")}
 _HIDES = ("labeled_statement", "case_statement", "try_statement")
-_DECLARING = (
-    *("declaration", "parameter_declaration", "optional_parameter_declaration", "for_range_loop"),
-)
+_DECLARING = {"declaration", "parameter_declaration", "optional_parameter_declaration"}
+_DECLARING |= {"for_range_loop"}
 _ELSEWHERE = re.compile(r"\b(?:static|extern|constexpr|using|typedef|thread_local)\b")
 _PLAIN = (
     *("number_literal", "string_literal", "char_literal", "true", "false", "null", "nullptr"),
     *("initializer_list", "lambda_expression", "assignment_expression"),
 )
 _UNMARKED = re.compile(
-    r"\b(?:alloca|__builtin_alloca|asm|__asm__|_mm\d*_\w+)\b|\bnew\s*\("
+    r"\b(?:alloca|__builtin_alloca|asm|__asm__|_mm\d*_\w+)\b|\bnew\s*\(|#\s*define[^\n]*[^=!<>]=[^=]"
     r"|\boperator\s+(?!new|delete)\w[\w:<>]*\s*\(\s*\)"  # a conversion
 )
 _OBJECTS = re.compile(r"\b(?:struct|class|complex|pair|tuple)\b")

@@ -67,6 +67,12 @@ def test_the_variables_of_the_frame_around_a_loop_are_watched() -> None:
     assert found[1].names == ("t", "k", "sum", "own", "i", "n", "a", "out")
 
 
+def test_a_macro_that_assigns_is_not_watched() -> None:
+    code = "void f(int n) { for (int i = 0; i < n; ++i) SET(o[i], g()); }"
+    assert watched(f"#define SET(a, b) a = b\n{code}", 64)[1] == []
+    assert watched(f"#define SET(a, b) g(a == b)\n{code}", 64)[1]
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -24,7 +24,7 @@ constexpr int SITES = 64;    // loops of the text; evaluation/watch.py has the s
 constexpr int NAMES = 62;    // variables around one
 constexpr int LEVELS = 5;    // loops in one another that are told apart
 constexpr int RANGES = 512;  // variables around all loops that run
-constexpr uint64_t MOST = 40000000;  // accesses of a call; those after them are not seen
+constexpr uint64_t MOST = 8000000;  // accesses of a call; those after them are not seen
 constexpr uintptr_t PAGE = 1024;     // bytes
 constexpr size_t PAGES = 1 << 15, MOST_PAGES = 8000;
 
