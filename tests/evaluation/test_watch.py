@@ -117,6 +117,12 @@ def test_a_code_that_calls_what_nothing_marks_is_not_watched(cache: Path, body: 
     assert look(cache, given) == {}
 
 
+def test_what_an_entry_says_before_it_ends_a_call_does_not_matter(cache: Path) -> None:
+    last = 'if (n < 0) std::fputs("too few", stderr), std::abort();'
+    given = problem(f"{HEAD} {{ for (int i = 0; i < n; ++i) o[i] = Scale(a, n).of(a[i]); {last} }}")
+    assert [*look(cache, given).values()] == [()]
+
+
 def test_a_loop_with_too_few_iterations_shows_nothing(cache: Path) -> None:
     assert look(cache, problem(f"{HEAD} {{ for (int i = 0; i < 2; ++i) o[0] = a[0]; }}")) == {}
 
