@@ -175,6 +175,8 @@ class Piece(str):
             o.end == loop.start and o.number < loop.number and o.parent == loop.parent
             for loop in [self.loop, *self.around]
             for o in loops
+            # every loop that counts down to 0 ends where another one begins
+            if o.function == loop.function and loop.start != "0"
         )
 
     @property

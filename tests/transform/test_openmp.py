@@ -123,6 +123,16 @@ def test_a_loop_gets_threads_with_a_head_for_them(loop: str, threads: str) -> No
     assert all("#pragma omp parallel for" in code and threads in code for code in codes)
 
 
+def test_a_loop_from_0_after_one_down_to_0_takes_no_rest() -> None:
+    down = "for (int i = n - 1; i > 0; --i) y[i] = y[i - 1];"
+    up = "for (int i = 0; i < n; ++i) { for (int j = 0; j < n; ++j) y[i] += x[j]; }"
+    code = f"void f(const float* x, float* y, int n) {{ {down} {up} }}"
+    assert made("parallel-for.outermost", code)
+    rest = code.replace("int i = 0; i < n", "int i = n / 4 * 4; i < n")
+    whole = "for (int i = 0; i < n / 4 * 4; ++i) y[i] += x[i];"
+    assert not made("parallel-for.outermost", rest.replace(down, f"#pragma omp simd\n{whole}\n"))
+
+
 def test_a_directive_begins_a_line_of_its_own() -> None:
     code = LOOP.replace("float s = 0;\n    LOOP", "float s = 0; for (float v : x) s += v;")
     (first, *_) = made("parallel-for.outermost", code)
