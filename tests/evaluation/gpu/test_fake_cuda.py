@@ -228,6 +228,7 @@ static void look_ahead(const float* x, int n) {
 """
 
 
+@pytest.mark.flaky(reruns=3)  # what is taken off scatters on a busy machine
 @pytest.mark.usefixtures("pretended_gpu")
 @pytest.mark.parametrize("defended", [True, False])
 def test_who_computes_for_later_calls_of_a_batch_gains_nothing(
@@ -247,7 +248,7 @@ def test_who_computes_for_later_calls_of_a_batch_gains_nothing(
         report = judge.evaluate(Candidate("cuda", code), on_device)
     assert passed(report), report.diagnosis
     assert report.timing
-    # one for eight: 0.00007; what is taken off scatters on a busy machine
+    # one for eight: 0.00007
     assert (report.timing.median > 0.0003) is defended, report.timing.median
 
 
