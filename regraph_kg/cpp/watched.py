@@ -155,6 +155,8 @@ def _begins(node: Node) -> bool:
 def _second_names(root: Node) -> Iterator[str]:
     """Names in lambdas, after `&`, and in what references and objects are made of."""
     for node in walk(root):
+        if node.type == "function_declarator" and node.parent and node.parent.type == "declaration":
+            yield from re.findall(r"\w+", text(node.child_by_field_name("parameters")))  # `T x(a)`
         value = node.child_by_field_name("value")
         refers = node.type == "init_declarator" and (
             node.named_children[0].type == "reference_declarator"

@@ -384,6 +384,8 @@ class Order:
         ]
         parts = [self._source.text(value)]
         for it in walk(classes[0]) if len(classes) == 1 else ():
+            if it.type == "base_class_clause" or it.child_by_field_name("default_value"):
+                return False  # what these do is not looked into
             if it.type == "function_definition" and it.child_by_field_name("type") is None:
                 lists = [part for part in it.children if part.type == "field_initializer_list"]
                 initial = {part[1] for part in re.finditer(r"(\w+)\(", " ".join(map(text, lists)))}

@@ -91,6 +91,11 @@ def test_a_loop_whose_frame_is_not_clear_is_not_watched(body: str) -> None:
     assert watched(f"void f(int n) {{ {body} }}", 64)[1] == []
 
 
+def test_what_an_object_is_made_of_is_another_ones_too() -> None:
+    code = "double t = 0; Holder h(t); for (int i = 0; i < n; ++i) t = g(h);"
+    assert watched(f"void f(int n) {{ {code} }}", 64)[1][0].names == ("memory", "h", "n")
+
+
 def test_a_name_that_is_another_ones_too_counts_as_memory() -> None:
     code = "double t = 0; auto h = [&] { return t; }; for (int i = 0; i < n; ++i) g(t);"
     assert watched(f"void f(int n) {{ {code} }}", 64)[1][0].names == ("memory", "h", "n")

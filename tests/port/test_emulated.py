@@ -197,6 +197,8 @@ struct Scale {
     const float* table_;
     int n_;
 };
+struct Base { Base() : of_base(1) {} float of_base; };
+struct Derived : Base { float of(float v) const { return v + of_base; } };
 struct Table { const float* at; int n; float of(int i) const { return at[i] + n; } };
 template <typename T> struct Above { T least; bool operator()(T v) const { return v > least; } };
 template <typename Is> void count_of(const float* x, int n, Is is, float& count) {
@@ -218,6 +220,7 @@ SEEN = {  # bodies whose loops were seen to share so much, and whether they have
     "for (int i = 0; i < n; ++i) y[i] = x[i];"
     "for (int s = 1; s < n; ++s) /* seen: iterations share memory */ {"
     f" for (int i = s; i < n; ++i) {APART} at(i) = at(i) + at(s - 1); }}": True,
+    f"const Derived d{{}}; for (int i = 0; i < n; ++i) {APART} y[i] = d.of(x[i]);": False,
     "int k = 1; const Scale s(x, k); k = 2;"
     f"for (int i = 0; i < n; ++i) {APART} y[i] = s.of(i) + k;": False,
     "std::vector<float> a(x, x + n), b(n); float* p = a.data(); float* q = b.data();"

@@ -172,15 +172,18 @@ void regraph_iterated() {
 void regraph_left() {
   if (--depth < 64) listed = running[depth].ranges;
 }
-// All that was seen, and -1 at the end where that is not all.
+// What was seen of this call, and -1 at the end where that is not all; the next one begins anew.
 void regraph_told(int64_t *to) {
   for (int one = 0; one < SITES; ++one) {
     to[3 * one] = sites[one].iterations;
     to[3 * one + 1] = sites[one].memory;
     to[3 * one + 2] = sites[one].names;
+    sites[one] = Site();
   }
   to[3 * SITES] = lost ? -1 : 0;
-  depth = 0;
+  depth = listed = 0;
+  accesses = 0;
+  lost = false;
 }
 }
 
