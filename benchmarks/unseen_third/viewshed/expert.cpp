@@ -1,6 +1,6 @@
 // Neighbouring cells that are equally many steps away are the 16 lanes of vectors: each step divides once for all.
-// Their lines' cells at a step lie within 16 of a row, so that one load and a shuffle give all heights. Lines that count
-// steps along x run on a turned copy.
+// Their lines' cells at a step lie within 16 of a row, so that one load and a shuffle give all heights. Lines that
+// count steps along x run on a turned copy.
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
