@@ -1,8 +1,7 @@
 """The graph as a search reads it. A store that is lost ends the run, which goes on by its trace."""
 
-import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from regraph_kg.errors import StoreError
@@ -57,16 +56,5 @@ class GraphReader:
 
     def _ask(self, question: Callable[["GraphStore"], T]) -> T:
         """Ask the store, which opens at the first question; a lost one ends the run."""
-        with _undisturbed():
-            self._store = self._store or self._open()
-            return question(self._store)
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """A Ctrl-C waits until the end: in the middle of an answer it leaves the driver in pieces."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        self._store = self._store or self._open()
+        return question(self._store)

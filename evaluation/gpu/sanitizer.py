@@ -5,9 +5,8 @@ exit code and the absence of findings prove nothing and are no verdict: the tool
 that is not trusted. Without the tool, or when it does not come to an end, there is no advice.
 
 Not covered: racecheck sees shared memory only. With metric "device" all arrays lie in one
-allocation of the harness and arrive there filled, so that memcheck sees what leaves all of them,
-initcheck only the candidate's own allocations (canaries, guards and poison see the rest). Source
-lines are named only where the candidate was compiled with -lineinfo.
+allocation of the harness, so that memcheck sees what leaves all of them (canaries, guards and
+poison see the rest). Source lines are named only where the candidate was compiled with -lineinfo.
 """
 
 import contextlib
@@ -33,7 +32,7 @@ from regraph_kg.evaluation.worker.spawn import Program, Surroundings
 from regraph_kg.evaluation.worker.supervisor import Worker
 from regraph_kg.models.text import plain
 
-Tool = Literal["memcheck", "initcheck", "racecheck", "synccheck"]
+Tool = Literal["memcheck", "racecheck", "synccheck"]
 
 _LAST_SECONDS = 10.0
 _LIMITS = JudgeLimits(load_seconds=30.0)
@@ -49,17 +48,13 @@ _DIES_WITH_PARENT = (
     "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9, 0, 0, 0);"
     "os.getppid() == int(sys.argv[1]) and os.execv(sys.argv[2], sys.argv[2:])"
 )
-_FINDING = re.compile(
-    r"Invalid |Uninitialized |Misaligned |Unused |Race |Error: Race|Warning: Race|Barrier error"
-    r"|Address |Stack overflow|Fatal UVM|Malloc/Free|Double free|Out-of-range|Host API|Potential"
-)
-ACCUSING: Mapping[Tool, re.Pattern[str]] = {
-    "memcheck": re.compile(r"memcheck: (Invalid __|Invalid addr|Address |Misaligned )"),
-    "racecheck": re.compile(r"racecheck: Error: Race"),
-    "synccheck": re.compile(r"synccheck: Barrier error"),
+_FINDINGS: Mapping[Tool, re.Pattern[str]] = {
+    "memcheck": re.compile("Invalid __|Invalid addr|Address |Misaligned "),
+    "racecheck": re.compile("Error: Race"),
+    "synccheck": re.compile("Barrier error"),
 }
-"""Findings that fail a candidate: accesses outside of what was allocated, and no error of the API;
-threads that wait for one another in no way, and not two that write the same value."""
+"""What fails a candidate: accesses outside of what was allocated, and no error of the API; threads
+that wait for one another in no way, and not two that write the same value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +85,17 @@ def first_finding(subject: Subject, tool: Path, check: Tool, sizes: Sizes) -> st
             log = _log(subject, tool, check, sizes, dropped, end)
             is_whole = "ERROR SUMMARY" in log and "before first instrumented API call" not in log
             # the tool watched the worker until its end, or found something
-            if is_whole or any(_FINDING.match(head) for head, _ in _blocks(log)):
-                return finding(log, check)
+            if (found := finding(log, check)) or is_whole:
+                return found
     return None
 
 
 def finding(log: str, check: Tool) -> str | None:
-    """The first finding in the tool's log, on one line, and where it is; warnings go last."""
-    blocks = sorted(_blocks(log), key=lambda block: block[0].startswith("Warning"))
-    for head, details in blocks:
-        if _FINDING.match(head):
-            return _tidy(f"compute-sanitizer {check}: {head}{_place(details)}")
+    """The first finding in the tool's log, and where it is: a line of 400 printable characters."""
+    for head, details in _blocks(log):
+        if _FINDINGS[check].match(head):  # kernel names are the candidate's
+            text = plain(f"compute-sanitizer {check}: {head}{_place(details)}")
+            return " ".join(text.split())[:_LENGTH]
     return None
 
 
@@ -166,8 +161,3 @@ def _kernel(at: str) -> str:
     name = re.sub(r"\+0x[0-9a-f]+.*$", "", at)
     name = re.sub(r"(?<!operator)(?<!operator )\(.*$", "", name)
     return re.sub(r"^void ", "", name).strip() or "an unnamed function"
-
-
-def _tidy(text: str) -> str:
-    """One line of printable text, at most 400 characters: kernel names are the candidate's."""
-    return " ".join(plain(text).split())[:_LENGTH]

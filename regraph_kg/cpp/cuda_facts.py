@@ -16,7 +16,6 @@ from regraph_kg.cpp.loop_facts import thread_stride
 from regraph_kg.cpp.occurrences import NO_LOOP
 from regraph_kg.cpp.reached import MOST_NODES, Reached
 from regraph_kg.cpp.stencils import stencil_arrays
-from regraph_kg.cpp.sums import CommonSum, common_sum
 from regraph_kg.cpp.syntax import called, operator, short, statements, text, walk
 from regraph_kg.models.base import Frozen
 
@@ -70,7 +69,6 @@ class KernelFacts(Frozen):
     global_atomics: int = 0
     shared_atomics: int = 0
     one_address: bool = False  # an atomic update of global memory has one address for all threads
-    common_sum: CommonSum | None = None  # the sum that each thread adds to one element
     shuffles: bool = False
     read_only: bool = False  # it loads by `__ldg`, or its pointers to const are `__restrict__`
     inputs: tuple[str, ...] = ()  # its parameters that are pointers to const
@@ -209,9 +207,6 @@ class _Kernel:
             "global_atomics": len(outside),
             "shared_atomics": len(inside),
             "one_address": any(self._fixed(element) for element in outside),
-            "common_sum": common_sum(self.node.child_by_field_name("body"))
-            if all(self._fixed(element) for element in outside)
-            else None,
         }
 
     def _guard(self) -> str:

@@ -12,7 +12,7 @@ others stands for those, over a step or two: total = rows * cols.
 Not covered: numbers that are computed when the code runs, and those of headers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -20,9 +20,10 @@ from pathlib import Path
 
 from tree_sitter import Node
 
+from regraph_kg.cpp import syntax
 from regraph_kg.cpp.constants import Constants
-from regraph_kg.cpp.functions import CodeFile, functions, parsed
-from regraph_kg.cpp.syntax import declared_name, walk
+from regraph_kg.cpp.functions import functions, parsed
+from regraph_kg.cpp.syntax import declared_name, operator, text, walk
 
 _MOST = 2**40  # no extent is larger
 _COMPARISONS = {"<", ">", "<=", ">=", "==", "!="}
@@ -53,18 +54,14 @@ def literals(code: str, entry: str) -> Literals:
     """Whole numbers above 1 in a source. Raises `BadInput` where it is no UTF-8 text."""
     # a directive's lines are one, and its words are parsed as if they were a statement
     source = parsed(_PLACE, code.replace("\\\n", " ").encode())
-    statements = (f"void f() {{ {said}; }}" for said in _directives(source))
-    texts = [source, *(parsed(_PLACE, said.encode()) for said in statements)]
-    scope = _Scope(Constants(), {})
-    for text in texts:
-        scope.learn(text)
-    found: dict[Literal, None] = {}
-    lengths = set[int]()
-    for text in texts:
-        for node in islice(walk(text.tree.root_node), _NODES):
-            for literal in scope.literals(text, node):
-                found.setdefault(literal)
-            lengths.update(scope.length(text, node))
+    nodes = list(islice(walk(source.tree.root_node), _NODES))
+    for said in filter(None, map(_statement, nodes)):
+        nodes += islice(walk(syntax.parse(said.encode()).root_node), _NODES)
+    scope, found, lengths = _Scope(nodes), dict[Literal, None](), set[int]()
+    for node in nodes:
+        found |= dict.fromkeys(scope.literals(node))
+        size = node.child_by_field_name("size") if node.type == "array_declarator" else None
+        lengths |= {number} if (number := scope.number(size)) is not None else set()
     compared = {literal.value for literal in found if literal.names}
     numbers = [lit for lit in found if lit.value > 1 and (lit.names or lit.value not in compared)]
     entries = [function for function in functions(source) if function.name == entry]
@@ -74,65 +71,50 @@ def literals(code: str, entry: str) -> Literals:
     )
 
 
-def _directives(source: CodeFile) -> Iterator[str]:
-    """The text of pragmas as calls, and of macros without parameters as definitions."""
-    for node in islice(walk(source.tree.root_node), _NODES):
-        if node.type not in ("preproc_def", "preproc_call"):
-            continue
-        value, name = (node.child_by_field_name(part) for part in ("value", "name"))
-        if node.type == "preproc_def" and value is not None and name is not None:
-            yield f"auto {source.text(name)} = {source.text(value)};"
-        argument = node.child_by_field_name("argument")
-        if argument is not None and "(" in source.text(argument):
-            text = source.text(argument)
-            yield text[text.index("(") - 2 :].replace(" if", "; if")
+def _statement(node: Node) -> str:
+    """The text of a pragma as calls, and of a macro without parameters as a definition."""
+    value, said = node.child_by_field_name("value"), text(node.child_by_field_name("argument"))
+    if node.type == "preproc_def" and value is not None:
+        said = f"auto {text(node.child_by_field_name('name'))} = {text(value)}"
+    elif node.type == "preproc_call" and "(" in said:
+        said = said[said.index("(") - 2 :].replace(" if", "; if")
+    else:
+        return ""
+    return f"void f() {{ {said}; }}"
 
 
-@dataclass(frozen=True, slots=True)
 class _Scope:
     """What the names of a source stand for, blocks and shadowing aside."""
 
-    constants: Constants
-    origins: dict[str, frozenset[str]]  # names in what another one was set to
-
-    def learn(self, source: CodeFile) -> None:
-        """Take in declarations with a value, and enumerators."""
-        nodes = list(islice(walk(source.tree.root_node), _NODES))
-        self.constants.learn(nodes, changing=True)
-        for node in nodes:
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._constants, self._origins = Constants(), dict[str, frozenset[str]]()
+        self._constants.learn(nodes, changing=True)
+        for node in nodes:  # names in what another one was set to
             value, name = (node.child_by_field_name(part) for part in ("value", "declarator"))
             if node.type == "init_declarator" and value and name:
-                self.origins.setdefault(source.text(name), _identifiers(source, value))
+                self._origins.setdefault(text(name), _identifiers(value))
 
-    def literals(self, source: CodeFile, node: Node) -> Iterator[Literal]:
+    def literals(self, node: Node) -> Iterator[Literal]:
         """The number of a node, or of one side of a comparison."""
         sides = [node.child_by_field_name(part) for part in ("left", "right")]
-        sign = node.child_by_field_name("operator")
-        if node.type == "binary_expression" and sign and source.text(sign) in _COMPARISONS:
+        if node.type == "binary_expression" and operator(node) in _COMPARISONS:
             for side, other in (sides, sides[::-1]):
-                number = side and self._number(side)
+                number = self.number(side)
                 if number and other:
-                    names = _identifiers(source, other)
+                    names = _identifiers(other)
                     for _ in range(_STEPS):  # and those that they were computed from
-                        names = names.union(*(self.origins.get(name, ()) for name in names))
+                        names = names.union(*(self._origins.get(name, ()) for name in names))
                     yield Literal(number, names)
-        elif number := self._number(node):
+        elif number := self.number(node):
             yield Literal(number, frozenset())
 
-    def length(self, source: CodeFile, node: Node) -> Iterator[int]:
-        """The length of an array that a node declares."""
-        size = node.child_by_field_name("size") if node.type == "array_declarator" else None
-        number = self._number(size) if size is not None else None
-        if number is not None:
-            yield number
-
-    def _number(self, node: Node) -> int | None:
+    def number(self, node: Node | None) -> int | None:
         """The value of a constant expression that is whole; None of any other."""
-        number = self.constants.number(node)
+        number = self._constants.number(node)
         is_whole = number is not None and abs(number) <= _MOST and number == int(number)
         return int(number) if number is not None and is_whole else None
 
 
-def _identifiers(source: CodeFile, node: Node) -> frozenset[str]:
+def _identifiers(node: Node) -> frozenset[str]:
     few = islice(walk(node), _NAMED)
-    return frozenset(source.text(each) for each in few if each.type == "identifier")
+    return frozenset(text(each) for each in few if each.type == "identifier")

@@ -1,6 +1,5 @@
 """What a search reads of a store that comes and goes."""
 
-import signal
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -69,18 +68,3 @@ def test_a_store_that_is_lost_is_asked_once() -> None:
     with pytest.raises(StoreError, match="not reachable"):
         GraphReader(opened, "cpu", None).neighbours("openmp/start")
     assert opened.times == 1
-
-
-def test_ctrl_c_waits_until_the_store_has_answered() -> None:
-    answered: list[str] = []
-
-    class Interrupted(Store):
-        def neighbourhood(self, technique: str, **given: object) -> Neighbourhood:
-            signal.raise_signal(signal.SIGINT)
-            answered.append(technique)
-            return super().neighbourhood(technique, **given)
-
-    reader = GraphReader(Opened(Interrupted()), "cpu", None)
-    with pytest.raises(KeyboardInterrupt):
-        reader.neighbours("openmp/start")
-    assert answered == ["openmp/start"]

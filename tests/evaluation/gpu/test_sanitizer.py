@@ -54,14 +54,6 @@ OLDER = """\
 =========     Address 0x964000008 is out of bounds
 ========= ERROR SUMMARY: 1 error
 """
-UNINITIALISED = """\
-========= COMPUTE-SANITIZER
-========= Uninitialized __global__ memory read of size 4 bytes
-=========     at kernel(float *)+0x70
-=========     by thread (0,0,0) in block (0,0,0)
-=========     Access at 0x7f2b4fa00000
-========= ERROR SUMMARY: 512 errors
-"""
 RACE = """\
 ========= COMPUTE-SANITIZER
 ========= Error: Race reported between Write access at reduce(int *, int *)+0x370 in candidate.cu:14
@@ -102,12 +94,8 @@ DETACHED = """\
             OLDER,
             "Invalid __global__ read of size 8 bytes in ns::operator() at candidate.cu:12",
         ),
-        (
-            UNINITIALISED,
-            "Uninitialized __global__ memory read of size 4 bytes in kernel",
-        ),
     ],
-    ids=["out-of-bounds", "source-lines", "older-form", "uninitialised"],
+    ids=["out-of-bounds", "source-lines", "older-form"],
 )
 def test_the_first_finding_fits_on_a_line(log: str, said: str) -> None:
     assert finding(log, "memcheck") == f"compute-sanitizer memcheck: {said}"
@@ -282,11 +270,9 @@ class Real:
     "case",
     [
         Real("+ 1", COPY, "memcheck", "Invalid __global__"),
-        Real("", "", "initcheck", "Uninitialized __global__"),
         Real("", COPY, "memcheck", None),
-        Real("", COPY, "initcheck", None),
     ],
-    ids=["out-of-bounds", "uninitialised", "right", "initialised"],
+    ids=["out-of-bounds", "right"],
 )
 def test_the_real_tool_finds_what_is_there_and_nothing_else(
     cache: Path, problem_folder: Callable[..., Path], real_tool: Path, case: Real
