@@ -28,6 +28,7 @@ MOST_PLACES, MOST_CHOICES = 32, 8  # of one transform in one code
 LONGEST = 200_000  # characters of a template's text
 _LANGUAGE = Language()
 _HEADER = r'^(<[\w./+-]+>|"[\w./+-]+")$'  # what stands behind #include
+_PRAGMA = r'^(#pragma GCC optimize\("[\w-]+"(, "[\w-]+")*\))?$'
 _OPENS, _CLOSES = re.compile(r"[{(\[]"), re.compile(r"[})\]]")
 _QUOTED = re.compile(r"//.*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")
 
@@ -63,6 +64,7 @@ class Transform(Rewrite):
     says: str
     parameters: dict[str, tuple[int | str, ...]] = Field(default_factory=dict)
     before: str = ""
+    top: Annotated[str, Field(pattern=_PRAGMA)] = ""  # what stands before all else, once
     includes: tuple[Annotated[str, Field(pattern=_HEADER)], ...] = ()
     also: tuple[Rewrite, ...] = ()
     everywhere: bool = False  # whether one step takes all places where it fits: directives
@@ -158,6 +160,9 @@ def _changed(
         edits.insert(_function(part.nodes[0]).start_byte, helpers and f"{helpers}\n\n")
     old = code.text(0, len(code.content))
     lines = [f"#include {name}\n" for name in transform.includes if f"#include {name}" not in old]
+    if transform.top and transform.top in old:
+        raise NoFitError("it stands there")
+    lines = [f"{transform.top}\n", *lines] if transform.top else lines
     return "".join(lines) + edits.applied(code.content)
 
 

@@ -123,6 +123,75 @@ def test_a_loop_gets_threads_with_a_head_for_them(loop: str, threads: str) -> No
     assert all("#pragma omp parallel for" in code and threads in code for code in codes)
 
 
+RING = """#include <algorithm>
+#include <cmath>
+void ring(const double* x, double* y, int n, int m) {
+    for (int i = 0; i < n; ++i) {
+        const double next = x[(i + 1) % n], last = x[i > 0 ? i - 1 : n - 1];
+        y[i] = std::max(x[i], 0.5) + next / last;
+        if (i == 0) y[i] += 1;
+    }
+}
+"""
+
+
+def test_iterations_at_the_border_stand_apart() -> None:
+    [code] = made("branch-elimination.border", RING)
+    first, inside, last = code.split("for (int i = ")[1:]
+    assert first.startswith("0; i < (n < 1 ? 0 : 1);")
+    assert last.startswith("border < 1 ? 1 : border; i < n;")
+    assert "next = x[(i + 1)], last = x[i - 1];" in inside
+    assert "if (false)" in inside
+    assert first.count("% n") == last.count("% n") == 1
+    assert made("branch-elimination.border", code) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("int i = 0", "long i = 0"),  # a neighbour's number would be of another type
+        ("int m) {", "int m) { int& more = n; more = m;"),  # it may change unseen
+        ("y[i] += 1;", "n -= 1;"),
+        ("y[i] += 1;", "break;"),
+        ("y[i] += 1;", "i += 1;"),
+        ("    for (", "#pragma omp parallel for\n    for ("),
+        ("int n,", "int* n,"),
+    ],
+)
+def test_no_border_stands_apart_where_it_may_move(old: str, new: str) -> None:
+    assert old in RING
+    assert made("branch-elimination.border", RING.replace(old, new)) == []
+
+
+def test_maxima_in_lanes_are_values() -> None:
+    loop = RING.replace("if (i == 0)", "if (m == 0)").replace("% n", "")
+    [code] = made("simd.innermost", loop)
+    assert "y[i] = by_value::max(x[i], 0.5)" in code
+    assert code.index("namespace by_value") < code.index("void ring")
+    again = made("simd.innermost", code + loop.partition("#include <cmath>\n")[2])
+    assert all(one.count("namespace by_value {") == 1 for one in again)
+    assert "by_value::max(" not in "".join(
+        made("simd.innermost", loop.replace("0.5)", "0.5, std::less<>())"))
+    )
+
+
+def test_other_rounding_is_allowed_once_and_above_all_else() -> None:
+    [code] = made("strength-reduction.relaxed", RING)
+    assert code.startswith('#pragma GCC optimize("no-math-errno", "unsafe-math-optimizations")\n')
+    assert code.partition("\n")[2] == RING
+    assert made("strength-reduction.relaxed", code) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("double", "long"), ("next / last", "next"), ("if (i == 0)", "if (isnan(*x))")]
+)
+def test_rounding_stays_where_it_costs_nothing_or_means_something(old: str, new: str) -> None:
+    code = RING.replace("(i + 1) % n", "i")
+    assert old in code
+    assert made("strength-reduction.relaxed", code)
+    assert made("strength-reduction.relaxed", code.replace(old, new)) == []
+
+
 def test_a_loop_from_0_after_one_down_to_0_takes_no_rest() -> None:
     down = "for (int i = n - 1; i > 0; --i) y[i] = y[i - 1];"
     up = "for (int i = 0; i < n; ++i) { for (int j = 0; j < n; ++j) y[i] += x[j]; }"
