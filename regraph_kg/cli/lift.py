@@ -1,5 +1,6 @@
 """`regraph lift`: a transform of a technique, from a person or a model, tried on what is known."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -54,7 +55,7 @@ def lift(
         raise typer.Exit(not all(trial.transform.accepted for trial in trials))
     if transform is not None:
         with file_errors(transform, "give a transform: regraph docs transforms"):
-            text = regular.read_text(transform.resolve(), _MOST_BYTES)
+            text = regular.read_text(Path(os.path.realpath(transform)), _MOST_BYTES)
         trial = watch(lift_text(settings, technique, text, by))
     else:
         asked = any_model(settings, ModelSpec.parse(settings.model))

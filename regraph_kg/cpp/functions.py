@@ -6,6 +6,7 @@ Not covered: functions that macros make.
 """
 
 import codecs
+import os
 import re
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,9 +15,10 @@ from typing import NamedTuple
 
 from tree_sitter import Node, Tree
 
+from regraph_kg import regular
 from regraph_kg.cpp import syntax
 from regraph_kg.cpp.syntax import around, declared_name, inside_of, parse, walk
-from regraph_kg.errors import BadInput
+from regraph_kg.errors import BadInput, file_errors
 
 MOST_BYTES = 16 * 2**20
 _SCOPES = {"namespace_definition", "class_specifier", "struct_specifier"}
@@ -148,15 +150,8 @@ class FunctionQuery(NamedTuple):
 
 def read(path: Path, build: Build = Build()) -> CodeFile:
     """Parse a file. Raises `BadInput` for one that is no C++ text."""
-    if path.exists() and not path.is_file():
-        raise BadInput(f"{path}: not a regular file; give a C++ source file")
-    try:
-        with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; give a C++ source file") from None
-    if len(content) > MOST_BYTES:
-        raise BadInput(f"{path}: longer than {MOST_BYTES >> 20} MiB; give a source file")
+    with file_errors(path, "give a C++ source file"):  # `resolve` fails in a ring of links
+        content = regular.read_bytes(Path(os.path.realpath(path)), MOST_BYTES)
     return replace(parsed(path, content), build=build)
 
 

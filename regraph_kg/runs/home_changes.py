@@ -132,7 +132,7 @@ def _recorded(record: Path) -> list[HomeChange]:
 def content_of(path: Path) -> bytes | None:
     """A file's bytes; None where there is none. Raises `BadInput` of one that cannot be read."""
     with file_errors(path, "give another FILE with --to"), suppress(FileNotFoundError):
-        return regular.read_bytes(path.resolve(), LARGEST_FILE)
+        return regular.read_bytes(Path(os.path.realpath(path)), LARGEST_FILE)
     return None
 
 

@@ -46,6 +46,13 @@ def test_headers_outside_of_the_files_folder_are_not_read(tmp_path: Path) -> Non
     assert b"int near_" in content
 
 
+@pytest.mark.parametrize("target", ["own.cpp", "/dev/zero"])
+def test_a_link_to_no_file_is_one_line(tmp_path: Path, target: str) -> None:
+    (tmp_path / "own.cpp").symlink_to(target)
+    with pytest.raises(BadInput, match=r"own\.cpp: no regular file; give a C\+\+ source file"):
+        read(tmp_path / "own.cpp")
+
+
 def test_a_header_behind_which_nothing_can_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "good.h").write_text("int good;\n")
     (tmp_path / "bad.h").write_text("root:x:0:0:root:/root:/bin/bash\nof:x:1:1::/:/bin/sh\n")

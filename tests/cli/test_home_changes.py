@@ -133,7 +133,10 @@ def test_a_damaged_record_is_bad_input(tmp_path: Path) -> None:
             take_back(record)
 
 
-def test_a_users_file_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_users_file_that_is_a_pipe_or_a_ring_of_links_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(BadInput, match="pipe: no regular file; give another FILE with --to"):
         home_changes.content_of(tmp_path / "pipe")
+    (tmp_path / "ring").symlink_to("ring")
+    with pytest.raises(BadInput, match="ring: no regular file"):
+        home_changes.content_of(tmp_path / "ring")
