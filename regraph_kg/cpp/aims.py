@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator
 from tree_sitter import Node
 
 from regraph_kg.cpp.indices import ElementAccess, Indices
-from regraph_kg.cpp.occurrences import NO_LOOP, Declared
+from regraph_kg.cpp.occurrences import NO_LOOP, NUMBERS, Declared
 from regraph_kg.cpp.syntax import bare, called, operator, root_name, text, walk
 
 Key = tuple[str, int]  # an array's name, and the id of its declaration
 _ANY = "", 0
+_POINTED = re.compile(r"\*\s*[)>]")  # a cast of a number to a pointer
 _TURN = re.compile(rb"(\w+)\s*=\s*(\w+)\s*;\s*\2\s*=\s*(\w+)\s*;\s*\3\s*=\s*\1\s*;")
 
 
@@ -125,15 +126,24 @@ class Aims:
         return [*self._set.get(id(declared), []), *filter(None, [first])]
 
     def _named(self, values: Iterable[Node]) -> Iterator[Key]:
+        values = [*values]
+        sums = not any(_POINTED.search(text(value)) for value in values)
         for node in (node for value in values for node in walk(value)):
             if node.type == "call_expression":
                 here = self.names.events.find(called(node), node)
                 if called(node) in self.names.events.functions or here is not None:
                     yield _ANY
             pointed = self.names.pointer(node, NO_LOOP) if node.type == "identifier" else None
-            if pointed is not None and pointed[1] is not None:
-                inner = self._of(pointed[1])
+            one = pointed[1] if pointed is not None else None
+            if one is not None and not (_is_number(one) and sums):
+                inner = self._of(one)
                 yield from inner if inner is not None else (_ANY,)
+
+
+def _is_number(declared: Declared) -> bool:
+    """Whether it holds no place of an array: the `n` in `p + n`."""
+    plain = NUMBERS.search(declared.kind) and "<" not in declared.kind
+    return bool(plain) and not (declared.refers or declared.array)
 
 
 def _key(access: ElementAccess) -> Key:

@@ -36,6 +36,8 @@ _THROUGH = ALGORITHMS | SORTS | COPIES | {"memset", "iota"}
 _SPECIFIERS = {"const", "static", "constexpr"}
 _NUMBERS = {"int", "long", "short", "char", "float", "double", "bool", "size_t"}
 _NUMBERS |= {f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+_ACTS = {"assignment_expression", "update_expression", "call_expression", "delete_expression"}
+_ACTS |= {"subscript_expression", "pointer_expression", "field_expression", "reference_declarator"}
 _DEEPEST = 4
 
 
@@ -76,8 +78,11 @@ class Calls:
         ]
         passed = [it for it in passed if not self._is_made(it, call.node, meant)]
         bound = any(self._is_bound(function, call.node) for function in meant)
+        acts = not meant or any(it.type in _ACTS for function in meant for it in walk(function))
         written = bound or (
-            through and any(map(partial(self._may_be_written, loop=call.place.loop), passed))
+            through
+            and acts
+            and any(map(partial(self._may_be_written, loop=call.place.loop), passed))
         )
         return "unknown" if written else "no"
 

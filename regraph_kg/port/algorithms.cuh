@@ -10,6 +10,8 @@ template <class T>
 __host__ __device__ constexpr T std_max(T a, T b) {
     return a < b ? b : a;
 }
+
+//: any_max
 template <class T, class Less>
 __host__ __device__ constexpr T std_max(T a, T b, Less less) {
     return less(a, b) ? b : a;
@@ -26,6 +28,8 @@ template <class T>
 __host__ __device__ constexpr T std_min(T a, T b) {
     return b < a ? b : a;
 }
+
+//: any_min
 template <class T, class Less>
 __host__ __device__ constexpr T std_min(T a, T b, Less less) {
     return less(b, a) ? b : a;
@@ -219,6 +223,14 @@ struct std_array {
     __host__ __device__ void fill(const T& value) {
         for (size_t i = 0; i < N; ++i) all[i] = value;
     }
+};
+
+//: own_memory
+template <class T>
+struct own_memory {  // of one thread, from the device's heap
+    T* place;
+    __device__ explicit own_memory(size_t count) : place(static_cast<T*>(malloc(sizeof(T) * count))) {}
+    __device__ ~own_memory() { free(place); }
 };
 
 //: combine

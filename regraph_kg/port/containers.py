@@ -174,7 +174,7 @@ class Containers:
         elif len(texts) > 1 and re.search(r"_size\)$|\.end\(\)|\w+ \+ ", texts[1]):
             start = texts[0]
             size = texts[1].removeprefix(f"{start} + ") or "0"
-            size = f"({size})" if size != texts[1] else f"{texts[1]} - ({start})"
+            size = f"({size})" if size != texts[1] else _row(start, texts[1])
             first = f"{each}({start})[{at}];"  # of whatever type
         elif len(texts) > 1:
             first = f"{each}{texts[1]};"
@@ -387,6 +387,16 @@ class Containers:
         if meant is None or call is None or call.type != "call_expression":
             raise UnportableError(f"{name}.{method}() does not run on a GPU")
         edits.put(call, meant)
+
+
+def _row(start: str, end: str) -> str:
+    """How many elements lie from a pointer to another one: `n` from `x + i * n` to the next row."""
+    first, last = (
+        re.sub(r"\((?:std::)?(?:size_t|long(?: long)?|ptrdiff_t)\)", "", it) for it in (start, end)
+    )
+    row = re.fullmatch(r"(\w+ \+ )(\w+) \* (\w+)", first)
+    known = row is not None and last == f"{row[1]}({row[2]} + 1) * {row[3]}"
+    return row[3] if row and known else f"{end} - ({start})"
 
 
 def _swapped(text: str) -> tuple[str, ...]:

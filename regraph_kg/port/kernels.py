@@ -26,6 +26,16 @@ from regraph_kg.port.names import UnportableError, fresh
 from regraph_kg.port.reductions import Update, scattered, updates
 
 _BLOCKS = 256  # blocks of a kernel whose threads take many iterations each
+_MOVES = tuple(
+    re.compile(rf"\b{call}\);")
+    for call in (
+        r"memset\((?P<to>\w+), (?P<value>0), sizeof\((?P<kind>[\w ]+)\) \* (?P<count>\w+)",
+        r"memcpy\((?P<to>\w+), (?P<from>\w+), sizeof\((?P<kind>[\w ]+)\) \* (?P<count>\w+)",
+        r"std_copy\((?P<from>\w+), \(?(?P=from) \+ (?P<count>\w+)\)?, (?P<to>[\w +*()]+)",
+        r"std_fill\((?P<to>\w+), \(?(?P=to) \+ (?P<count>\w+)\)?, (?P<value>[\w.-]+)",
+        r"std_swap\((?P<one>\w+), (?P<other>\w+)",
+    )
+)
 THREADS = 128  # threads of a block where a loop's iterations are threads
 
 
@@ -175,12 +185,36 @@ class Kernels:
             if name in words:
                 words, objects = words | _words(text), [text, *objects]
         taken = scope.parameters(words)
-        name = self.new(f"{self._name}_{len(self.texts) + 1}")
+        name, body = self.new(f"{self._name}_{len(self.texts) + 1}"), self._as_loops(body, scope)
         constants = [text for constant, text in scope.constants.items() if constant in words]
         body = indent("\n".join((*dict.fromkeys(constants), *objects, body)), "    ")
         heads = ", ".join(head for _, head in taken)
         self.texts.append(f"__global__ void {name}({heads}) {{\n{body}\n}}")
         return name, [passed for passed, _ in taken]
+
+    def _as_loops(self, body: str, scope: Scope) -> str:
+        """Calls that move, set or swap elements as what they do, which threads may share."""
+
+        def said(match: re.Match[str]) -> str:
+            found = match.groupdict()
+            if one := found.get("one"):
+                kept, other = self.new("kept"), found["other"]
+                return f"{{ auto {kept} = {one}; {one} = {other}; {other} = {kept}; }}"
+            kind, to = found.get("kind"), found["to"]
+            own = scope.arrays[to].element if to in scope.arrays else kind
+            if kind and (kind != own or (to not in scope.arrays and f"{kind}* {to}" not in body)):
+                return match[0]
+            at = self.new("at")
+            value = found.get("value") or f"{found['from']}[{at}]"
+            head = f"for (size_t {at} = 0; {at} < {found['count']}; ++{at})"
+            if to.isidentifier():
+                return f"{head} {to}[{at}] = {value};"
+            place = self.new("place")
+            return f"{{ auto* {place} = {to}; {head} {place}[{at}] = {value}; }}"
+
+        for pattern in _MOVES:
+            body = pattern.sub(said, body)
+        return body
 
     def threads(self, text: str, scope: Scope, apart: str = "") -> list[str] | None:
         """A loop as threads, if it may be. `apart`: it without what touches no other step."""
@@ -353,8 +387,11 @@ class Kernels:
             if declarator.type != "array_declarator" or length == "":
                 continue
             name, element = source.text(declarator.children[0]), source.text(kind)
-            if length is None:
-                raise CannotSplitError(f"{source.text(node)[:50]}: nobody knows its length before")
+            if length is None:  # only the thread knows it
+                own = self.new(f"room_of_{name}")
+                made = f"own_memory<{element}> {own}({source.text(size)});"
+                edits.put(node, f"{made} {element}* {name} = {own}.place;")
+                continue
             memory = self.new(f"all_of_{name}")
             inner.arrays[memory] = Array(element, f"{element}* {memory}", may_change=True)
             place = f"{memory} + size_t({length}) * ({index})" if index != "0" else memory

@@ -58,7 +58,7 @@ _REFUSED_NAMES = {
     **dict.fromkeys(("rand", "srand", "abort", "exit", "getenv"), "a GPU does not have it"),
     "_Float16": "a GPU has another type",
 }
-_HELPERS = re.compile(r"\b(\w+_by_cub|combine(?=<))\b")
+_HELPERS = re.compile(r"\b(\w+_by_cub|(?:combine|own_memory)(?=<))")
 
 
 class UnportableError(Exception):
@@ -130,7 +130,9 @@ def _qualified(source: CodeFile, node: Node, edits: Edits) -> set[str]:
         raise UnportableError(f"{source.text(node.parent)} hides which names are of std")
     if name in ALGORITHMS and (unqualified == name or name in _OF_TYPES):
         edits.put(node, f"std_{unqualified}")
-        return {name}
+        given = node.next_named_sibling
+        pair = given is not None and given.named_child_count == 2  # noqa: PLR2004
+        return {name} if pair or name not in ("max", "min") else {name, f"any_{name}"}
     if name in RENAMED:
         edits.put(node, name)
     elif name == "numeric_limits":

@@ -20,7 +20,7 @@ from regraph_kg.port.device import on_device
 from regraph_kg.port.host import PLACE, words_of
 from regraph_kg.port.inline import with_bodies
 from regraph_kg.port.launch import Launch, alias_of
-from regraph_kg.port.names import UnportableError
+from regraph_kg.port.names import ALGORITHMS, UnportableError
 from regraph_kg.port.normal import plain
 from regraph_kg.port.templates import with_plain_work
 from regraph_kg.port.work import Work, view_of, work_of
@@ -80,6 +80,9 @@ def _port(problem: Problem, work: Work, one_thread: bool) -> Port:
     owner = containers.owners[work.function.name]
     plan = Launch(problem, work, owner, function, frozenset(taken), tuple(containers.tables))
     text, parallel = plan.text(one_thread=one_thread)
+    for name, own in ALGORITHMS.items():  # what was written as a loop
+        said, without = f"std_{name.removeprefix('any_')}(", text.replace(own, "", 1)
+        text = without if said in own and said not in without else text
     lines = "\n".join(line.rstrip() for line in text.split("\n"))
     start = f"{_EMPTY_LINES.sub(chr(10) * 2, lines).strip()}\n"
     return Port(
