@@ -323,7 +323,10 @@ class LoopUses:
         around = self.names.events.loops[self.loop].place.branches
         first = group[0]
         if not updates and first.mode == "write" and first.place.branches == around:
-            self.result.private.append(write.array)
+            base = root_name(write.node)
+            declared = self.names.events.find(text(base), base) if base is not None else None
+            if not self._inside(declared):  # else its object is the iteration's own
+                self.result.private.append(write.array)
             self.result.verdicts.add("unknown")
             return
         reads = any(element.mode != "update" for element in group if element is not write)

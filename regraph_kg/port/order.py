@@ -14,7 +14,7 @@ from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import CodeFile, Function
-from regraph_kg.cpp.syntax import statements, target, text, walk
+from regraph_kg.cpp.syntax import root_name, statements, target, text, walk
 from regraph_kg.port.changes import Changes
 from regraph_kg.port.chosen import chosen
 from regraph_kg.port.host import declared, flat, is_return, words_of
@@ -47,6 +47,7 @@ class Order:
     returns: Callable[[str], list[str]]
     """The lines that store a value and return."""
     changed: set[str] = field(init=False)
+    records: set[str] = field(init=False)  # structs that the host passes as it does numbers
     buffers: list[str] = field(default_factory=list)
     depth: int = 0
     deals: bool = True  # whether loops may become threads
@@ -55,6 +56,7 @@ class Order:
         source = self.function.source
         body = self.function.body
         self.changed = Changes(source).names(body)
+        self.records = _records(source.tree.root_node)
 
     @property
     def _source(self) -> CodeFile:
@@ -492,7 +494,8 @@ class Order:
             value = declarator.child_by_field_name("value")
             name = declarator.child_by_field_name("declarator") or declarator
             called = value is not None and value.type == "argument_list"
-            if name.type != "identifier" or not is_number(text) or called:
+            known = is_number(text) or text in self.records
+            if name.type != "identifier" or not known or called:
                 return []
             told = text if text != "auto" else self._told(value)
             if not told:
@@ -520,10 +523,13 @@ class Order:
             if self._by_cub(inner, scope)[0]:
                 end = inner.end_byte
                 continue
-            text = self._source.text(inner) if inner.type == "identifier" else ""
-            if text in self.of_device or text in scope.arrays or text in scope.objects:
+            name = text(inner) if inner.type == "identifier" else ""
+            if name in self.of_device or name in scope.arrays or name in scope.objects:
                 return False
-            if inner.type in ("lambda_expression", "subscript_expression", "goto_statement"):
+            if inner.type in ("lambda_expression", "goto_statement"):
+                return False
+            element = inner.type == "subscript_expression"
+            if element and text(root_name(inner)) not in scope.scalars:
                 return False
             if inner.type == "declaration" and inner.id != node.id and not self._scalars(inner):
                 return False
@@ -534,6 +540,30 @@ class Order:
                 if not known:
                     return False
         return True
+
+
+def _records(root: Node) -> set[str]:
+    """The structs of numbers and arrays of numbers alone, which nothing has to make or copy."""
+    found, waiting = set[str](), [it for it in walk(root) if it.type == "struct_specifier"]
+    for node in waiting:  # those that others hold stand before them
+        body, name = node.child_by_field_name("body"), text(node.child_by_field_name("name"))
+        fields = [it for it in body.named_children if it.type != "comment"] if body else []
+        if name and fields and all(_is_record(it, found) for it in fields):
+            found.add(name)
+    return found
+
+
+def _is_record(item: Node, known: set[str]) -> bool:
+    """Whether a struct's member is of numbers, or a method that may stand beside such."""
+    kind = item.child_by_field_name("type")
+    if item.type == "function_definition":
+        return kind is not None and "virtual" not in text(item).partition("(")[0]
+    odd = {"pointer_declarator", "reference_declarator", "function_declarator"}
+    odd |= {"bitfield_clause"}
+    plain = kind is not None and (is_number(text(kind)) or text(kind) in known)
+    inside = {it.type for it in walk(item)}
+    default = item.child_by_field_name("default_value")
+    return item.type == "field_declaration" and plain and default is None and not odd & inside
 
 
 def device_names(source: CodeFile) -> set[str]:
