@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from regraph_kg import atomic
 from regraph_kg.cpp.facts import Facts, facts_of
-from regraph_kg.cpp.watched import MEMORY, WatchedLoop, watched, with_comments
+from regraph_kg.cpp.watched import MEMORY, SUMS, WatchedLoop, watched, with_comments
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
@@ -33,7 +33,7 @@ _CALLS, _FEWEST = 4, 3  # calls at most; iterations without which a loop shows n
 _MOST_BYTES, _PATIENCE_SECONDS = 4 * 2**20, 5.0
 _LAST_WORDS = re.compile(r'std::fputs\("[^"\n]*", stderr\), (?=std::abort\(\);)')
 """What the entry of an adopted function says before it ends a call, which returns nothing then."""
-_VERSION = "1"  # of what is kept
+_VERSION = "2"  # of what is kept
 _Shared = dict[int, tuple[str, ...]]  # bytes before a loop -> what its iterations share
 _KEPT = TypeAdapter(_Shared)
 
@@ -52,7 +52,10 @@ def with_seen(cache: Path, problem: Problem) -> str:
     with suppress(OSError, ValidationError):
         return with_comments(code, _KEPT.validate_json(entry.read_bytes()))
     try:
-        seen = {at: names for at, names in look(cache, problem).items() if at in unclear}
+        seen = look(cache, problem)
+        loops = {at: names for at, names in seen.items() if at in unclear}
+        sums = {at: names for at, names in seen.items() if names == (SUMS,)}
+        seen = loops | (sums if any(SUMS in it for it in loops.values()) else {})
     except ToolError:
         return code
     except BadInput:  # it fails, or takes too long: so it would again
@@ -76,20 +79,20 @@ def _unclear(facts: Facts) -> Iterator[int]:
 
 def look(cache: Path, problem: Problem) -> _Shared:
     """What the iterations of all loops share; nothing where that cannot be watched."""
-    text, loops = watched(problem.serial_code, SITES)
+    text, loops, sums = watched(problem.serial_code, SITES)
     limits = JudgeLimits()
     with closing(Compiler(cache / "compiled", find_gcc(), limits)) as compiler:
         text = _LAST_WORDS.sub("", f"{text}{_entry(problem)}")
         library = compiler.watched(text) if loops else None
         if library is None or isinstance(library, Failure):
             return {}
-        told = Argument(name=_TOLD, type="int64", role="out", shape=(f"{3 * SITES + 1}",))
+        told = Argument(name=_TOLD, type="int64", role="out", shape=(f"{4 * SITES + 1}",))
         changed = {"entry": _ENTRY, "args": (*problem.args, told)}
         telling = problem.model_copy(update=changed)
         program, shapes = Program(compiler.harness(telling), library, _ENTRY), _shapes(problem)
         with closing(Runner(telling, program, shapes, limits, "the watched serial code")) as runner:
             runner.patience = _PATIENCE_SECONDS
-            return _merged(loops, _told(runner, problem, shapes))
+            return _merged(loops, sums, _told(runner, problem, shapes))
 
 
 def _entry(problem: Problem) -> str:
@@ -119,17 +122,20 @@ def _told(runner: Runner, problem: Problem, shapes: list[Sizes]) -> Iterator[Arr
             return
 
 
-def _merged(loops: list[WatchedLoop], told: Iterator[Array]) -> _Shared:
+def _merged(loops: list[WatchedLoop], sums: list[int], told: Iterator[Array]) -> _Shared:
     """What was shared in any call, for loops with enough iterations in calls seen whole."""
-    most, shared = np.zeros(SITES, np.int64), np.zeros((SITES, 2), np.int64)
+    most, shared = np.zeros(SITES, np.int64), np.zeros((SITES, 3), np.int64)
     for one in told:
-        sites = one[:-1].reshape(SITES, 3)
+        sites = one[:-1].reshape(SITES, 4)
         shared |= sites[:, 1:]
         if one[-1] == 0:
             most = np.maximum(most, sites[:, 0])
     found = dict[int, tuple[str, ...]]()
-    for loop, count, (memory, bits) in zip(loops, most, shared, strict=False):
-        shared_names = [name for number, name in enumerate(loop.names) if int(bits) >> number & 1]
+    for loop, count, (memory, bits, adds) in zip(loops, most, shared, strict=False):
+        names = [name for number, name in enumerate(loop.names) if int(bits) >> number & 1]
+        names += [MEMORY] * bool(memory) + [SUMS] * bool(adds)
         if count >= _FEWEST:
-            found[loop.at] = (*dict.fromkeys((*shared_names, *[MEMORY] * bool(memory))),)
+            found[loop.at] = (*dict.fromkeys(names),)
+            added = [at for number, at in enumerate(sums) if int(adds) >> number & 1]
+            found |= dict.fromkeys(added, (SUMS,))
     return found

@@ -16,8 +16,10 @@ from tree_sitter import Node
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.syntax import around, declared_name, operator, target, text, tree_of, walk
 
-NOTHING, MEMORY = "nothing", "memory"
+NOTHING, MEMORY, SUMS = "nothing", "memory", "elements that they add to"
+_ADDED = "/* seen: iterations add to this */"
 _SEEN = re.compile(r"/\* seen: iterations share ([\w, ]+) \*/")
+_MOST_SUMS = 62
 _LOOPS = ("for_statement", "for_range_loop")
 _FRAMES = ("function_definition", "lambda_expression")
 _AROUND = {*_LOOPS, "compound_statement", "else_clause"}
@@ -40,12 +42,14 @@ _BY_LIBRARY = re.compile(
 )
 """Algorithms that write what a function returns."""
 _DECLARED = """\
+#include <type_traits>
 extern "C" {
 void regraph_loop(int, const void *);
 void regraph_around(int, const volatile void *, unsigned long);
 void regraph_iteration(const volatile void *, unsigned long);
 void regraph_iterated();
 void regraph_left();
+void regraph_sums(int, const void *);
 void regraph_told(long *);
 void *memset(void *, int, unsigned long) noexcept;
 void *memcpy(void *, const void *, unsigned long) noexcept;
@@ -54,6 +58,18 @@ void *memmove(void *, const void *, unsigned long) noexcept;
 namespace {
 struct regraph_watch { ~regraph_watch() { regraph_left(); } };
 struct regraph_body { ~regraph_body() { regraph_iterated(); } };
+template <class T, class V> void regraph_sum(int statement, T &&at, V &&value, int sign) {
+  using std::is_arithmetic;
+  constexpr bool numbers = is_arithmetic<std::decay_t<T>>() && is_arithmetic<std::decay_t<V>>();
+  if constexpr (numbers) {
+    const auto given = value;
+    regraph_sums(statement, &at);
+    sign > 0 ? at += given : at -= given;
+    regraph_sums(0, nullptr);
+  } else {
+    sign > 0 ? at += value : at -= value;
+  }
+}
 template <class T> constexpr T &&regraph_value(T &&value) { return static_cast<T &&>(value); }
 }
 #line 1
@@ -74,15 +90,18 @@ def seen(comment: str) -> frozenset[str]:
     return frozenset(found[1].split(", ")) if found else frozenset()
 
 
-def watched(code: str, most: int) -> tuple[str, list[WatchedLoop]]:
-    """The text that tells of its first loops, and these; none where much would stay unseen."""
-    tree, edits, loops = tree_of(code), Edits(), list[WatchedLoop]()
+def watched(code: str, most: int) -> tuple[str, list[WatchedLoop], list[int]]:
+    """The text that tells of its first loops, these, and the places of statements that add.
+
+    No loops where much would stay unseen.
+    """
+    tree, edits, loops, sums = tree_of(code), Edits(), list[WatchedLoop](), list[int]()
     if (
         not tree.complete
         or _UNMARKED.search(code)
         or (_OBJECTS.search(code) and _BY_LIBRARY.search(code))
     ):
-        return code, []
+        return code, [], []
     again, end = set[str](), 0
     for node in walk(tree.root):
         if node.type == "function_definition" and node.start_byte >= end:
@@ -92,6 +111,8 @@ def watched(code: str, most: int) -> tuple[str, list[WatchedLoop]]:
             # an object that is assigned what a call returns is written where nothing marks it
             edits.insert(right.start_byte, "regraph_value(")
             edits.insert(right.end_byte, ")")
+        if len(sums) < _MOST_SUMS and _sums(node, len(sums), edits):
+            sums.append(node.start_byte)
         body = node.child_by_field_name("body")
         if node.type not in _LOOPS or body is None or len(loops) == most:
             continue
@@ -111,18 +132,48 @@ def watched(code: str, most: int) -> tuple[str, list[WatchedLoop]]:
         edits.insert(node.end_byte, " } }")
         known = tuple(MEMORY if name in again else name for name in names)
         loops.append(WatchedLoop(node.start_byte, known))
-    return _DECLARED + edits.applied(code.encode()), loops
+    return _DECLARED + edits.applied(code.encode()), loops, sums
+
+
+def _sums(statement: Node, number: int, edits: Edits) -> bool:
+    """Have a statement told that adds to an element or field; whether it is one."""
+    change = statement.named_children[0] if statement.type == "expression_statement" else None
+    place, sign = (target(change), operator(change)) if change is not None else (None, "")
+    if place is None or place.type == "identifier" or sign not in ("+=", "-=", "++", "--"):
+        return False
+    right = change.child_by_field_name("right") if change is not None else None
+    if change is None or (right is not None and right.type == "initializer_list"):
+        return False
+    told = "1" if sign[0] == "+" else "-1"
+    edits.insert(change.start_byte, f"regraph_sum({number}, ")
+    edits.put(next(it for it in change.children if it.type == sign), "," if right else "")
+    edits.insert(change.end_byte, f", {told})" if right else f", 1, {told})")
+    return True
 
 
 def with_comments(code: str, shared: Mapping[int, tuple[str, ...]]) -> str:
-    """The text with what iterations share in their loops, by the bytes before each loop."""
+    """The text with what iterations share, by the bytes before each loop, and before a sum."""
     edits = Edits()
     for node in walk(tree_of(code).root):
         body = node.child_by_field_name("body")
         if node.type in _LOOPS and body is not None and node.start_byte in shared:
             told = ", ".join(shared[node.start_byte]) or NOTHING
             edits.insert(body.start_byte, f"/* seen: iterations share {told} */ ")
+        if node.type == "expression_statement" and shared.get(node.start_byte) == (SUMS,):
+            edits.insert(node.named_children[0].end_byte, f" {_ADDED}")
     return edits.applied(code.encode())
+
+
+def with_atomic_sums(code: str, name: str) -> str:
+    """The text with a function of this name in place of sums that iterations share."""
+    edits = Edits()
+    for node in walk(tree_of(code).root) if _ADDED in code else ():
+        change = node.named_children[0] if node.type == "expression_statement" else None
+        if change is not None and _ADDED in map(text, walk(node)):
+            right = text(change.child_by_field_name("right")) or "1"
+            sign = "-" if operator(change)[0] == "-" else ""
+            edits.put(change, f"{name}({text(target(change))}, {sign}({right}))")
+    return edits.applied(code.encode()).replace(f", {SUMS}", "").replace(SUMS, NOTHING)
 
 
 def _is_odd(loop: Node, own: list[str], again: set[str]) -> bool:

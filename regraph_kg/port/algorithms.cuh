@@ -225,6 +225,16 @@ struct std_array {
     }
 };
 
+//: added_to
+template <class T, class V>
+__device__ void std_added_to(T& place, V value) {  // as other threads add to it
+    if constexpr (sizeof(T) == 8 && T(1) / 2 == 0) {
+        atomicAdd(reinterpret_cast<unsigned long long*>(&place), static_cast<unsigned long long>(T(value)));
+    } else {
+        atomicAdd(&place, T(value));
+    }
+}
+
 //: own_memory
 template <class T>
 struct own_memory {  // of one thread, from the device's heap

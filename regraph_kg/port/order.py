@@ -14,7 +14,7 @@ from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import CodeFile, Function
-from regraph_kg.cpp.syntax import root_name, statements, target, text, walk
+from regraph_kg.cpp.syntax import declared_name, root_name, statements, target, text, walk
 from regraph_kg.port.changes import Changes
 from regraph_kg.port.chosen import chosen
 from regraph_kg.port.host import declared, flat, is_return, words_of
@@ -30,6 +30,8 @@ _SWAP = re.compile(r"(?:std_|std::)?swap\((\w+), (\w+)\);")
 _HEAD = re.compile(r"for \(([\w ]+) (\w+) = ([^;]+); \2 < ([^;]+); ([^;{]+?)\) ?[^;]")
 _MOVED = re.compile(r"(?:if \((\w+ != \w+)\) )?mem(cpy|move|set)\((\w+), (.+)\);")
 _PLACE = re.compile(r"\(*(\w+)(?: [+-] [\w +*/%()-]+)?\)*")
+_MADE = {"init_declarator", "function_declarator"}  # `T t(a);` reads as a function
+_ELEMENTS = {"subscript_expression", "pointer_expression"}
 _DECLARES = ("declaration", "for_range_loop")
 _CAST = re.compile(r"\w+_cast<[^>]*>|\b(?:double|float|int|size_t|long)(?=\()")
 _ACTS = re.compile(r"\[|->|(?:^|[(,{=+\-/])\s*\*|\w\s*\(|;")
@@ -353,9 +355,9 @@ class Order:
         inner = listed[0].child_by_field_name("declarator") if len(listed) == 1 else None
         if inner is None or kind is None or inner.type != "identifier":
             return ""
-        if "const" not in map(self._source.text, node.children) or not self._is_made_anew(
-            self._source.text(kind), listed[0].named_children[-1]
-        ):
+        told, name = self._source.text(kind), self._source.text(inner)
+        stays = "const" in map(self._source.text, node.children) or self._stays(name, told)
+        if not stays or not self._is_made_anew(told, listed[0].named_children[-1]):
             return ""
         words = {*re.findall(r"\w+", self._source.text(node))}
         changed = {
@@ -371,19 +373,43 @@ class Order:
         fixed = not (hidden or moved or words & changed & scope.scalars.keys())
         return self._source.text(inner) if fixed else ""
 
-    def _is_made_anew(self, kind: str, value: Node) -> bool:
-        """Whether making an object does nothing but keep numbers and pointers."""
-        if value.type == "lambda_expression":
-            captures = self._source.text(value.child_by_field_name("captures") or value)
-            return not re.search(r"\w\s*=", captures)
+    def _classes(self, kind: str) -> list[Node]:
+        """The definitions of a class."""
         name = re.findall(r"\w*$", kind.partition("<")[0])[0]
-        classes = [
+        return [
             it
             for it in walk(self._source.tree.root_node)
             if it.type in ("class_specifier", "struct_specifier")
             and text(it.child_by_field_name("name")) == name
             and it.child_by_field_name("body") is not None
         ]
+
+    def _stays(self, name: str, kind: str) -> bool:
+        """Whether an object is only asked, and no method changes its fields."""
+        uses = [it for it in walk(self.function.body) if it.type == "identifier"]
+        around = [it.parent for it in uses if text(it) == name and it.parent is not None]
+        asked = {it.type for it in around} <= {"field_expression", *_MADE}
+        fields = [text(target(it)).startswith(f"{name}.") for it in walk(self.function.body)]
+        classes = self._classes(kind)
+        items = [it for one in classes for it in walk(one) if it.type == "field_declaration"]
+        listed = [it for item in items for it in item.children_by_field_name("declarator")]
+        own = {declared_name(it): it.type == "pointer_declarator" for it in listed} | {
+            "this": False
+        }
+        sets = [
+            it
+            for one in classes
+            for it in Changes(self._source).changed_by(one)
+            if text(it) in own and not (own[text(it)] and it.parent and it.parent.type in _ELEMENTS)
+        ]
+        return len(classes) == 1 and asked and not any(fields) and not sets
+
+    def _is_made_anew(self, kind: str, value: Node) -> bool:
+        """Whether making an object does nothing but keep numbers and pointers."""
+        if value.type == "lambda_expression":
+            captures = self._source.text(value.child_by_field_name("captures") or value)
+            return not re.search(r"\w\s*=", captures)
+        classes = self._classes(kind)
         parts = [self._source.text(value)]
         for it in walk(classes[0]) if len(classes) == 1 else ():
             if it.type == "base_class_clause" or it.child_by_field_name("default_value"):

@@ -11,6 +11,7 @@ from regraph_kg.cpp.functions import CodeFile, functions, parsed, scope_of
 from regraph_kg.cpp.macros import written_out
 from regraph_kg.cpp.slice import sliced
 from regraph_kg.cpp.syntax import around, walk
+from regraph_kg.cpp.watched import with_atomic_sums
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.port import LAUNCH, NotPorted, Port
@@ -56,6 +57,7 @@ def port(problem: Problem, *, one_thread: bool = False) -> Port | NotPorted:
         if unclear:
             why = "is defined in two ways, or pastes names or a list"
             raise UnportableError(f"macro {min(unclear)} {why}: write out what it stands for")
+        code = with_atomic_sums(code, "std::added_to")
         code = with_local_arrays(with_plain_work(code, problem.entry))
         source = parsed(PLACE, plain(with_bodies(code, problem.entry)).encode())
         work = work_of(problem, source)

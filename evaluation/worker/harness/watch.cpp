@@ -4,7 +4,8 @@
 //
 // Two iterations share what one of them writes and another one reads or writes. Memory that an
 // iteration allocates is new. Of the stack count the variables around the loop, by their numbers, and
-// what callers have; all else there is an iteration's own. Everything else is "memory".
+// what callers have; all else there is an iteration's own. Everything else is "memory". Of elements that
+// iterations only add to it is told which statements do.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,10 +33,12 @@ struct Site {
   int64_t iterations;  // the most of one of its runs
   int64_t memory;      // whether iterations shared some
   int64_t names;       // bits of the variables that they shared
+  int64_t sums;        // bits of the statements by which several added to one element
 };
 
 struct Cell {
   uint32_t wrote[LEVELS], read[LEVELS];  // the iterations, by their stamps
+  uint8_t sums;                          // bits of the levels where each write was an addition
 };
 
 struct Page {
@@ -64,6 +67,8 @@ Range ranges[RANGES];
 int depth, listed;
 uint32_t stamp;
 uint64_t accesses;
+const void *added;  // an element, by the statement of this bit
+int64_t adds;
 bool lost;  // it has not seen all
 Page *pages[PAGES];
 size_t taken;
@@ -90,7 +95,7 @@ Page *page_of(uintptr_t number) {
 }
 
 // Notes that iterations of a loop share this byte.
-void share(const Running &loop, int end, const char *at) {
+void share(const Running &loop, int end, const char *at, int64_t sum) {
   Site &site = sites[loop.site];
   for (int one = loop.ranges; one < end; ++one)
     if (at >= ranges[one].from && at < ranges[one].from + ranges[one].bytes) {
@@ -98,10 +103,11 @@ void share(const Running &loop, int end, const char *at) {
       return;
     }
   const char *here = static_cast<const char *>(__builtin_frame_address(0));
-  if (at < here || at >= loop.frame) site.memory = 1;
+  if (at < here || at >= loop.frame) (sum ? site.sums |= sum : site.memory = 1);
 }
 
-void touch_byte(const char *at, bool write) {
+// `sum`: the bit of the statement that adds to it.
+void touch_byte(const char *at, bool write, int64_t sum) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(at);
   Page *page = page_of(address / PAGE);
   if (!page) return;
@@ -114,17 +120,22 @@ void touch_byte(const char *at, bool write) {
     const uint32_t wrote = cell.wrote[level], read = cell.read[level];
     const bool met = (wrote >= loop.first && wrote != loop.now) ||
                      (write && read >= loop.first && read != loop.now);
-    if (met) share(loop, level + 1 < depth ? running[level + 1].ranges : listed, at);
+    const bool summed = sum && (wrote < loop.first || cell.sums >> level & 1);
+    const bool alone = summed && (read < loop.first || read == loop.now);
+    if (met) share(loop, level + 1 < depth ? running[level + 1].ranges : listed, at, alone ? sum : 0);
     (write ? cell.wrote : cell.read)[level] = loop.now;
+    if (write) cell.sums = (cell.sums & ~(1 << level)) | summed << level;
   }
 }
 
 void touch(const void *address, uint64_t bytes, bool write) {
   if (!depth || lost) return;
+  const int64_t sum = address == added ? adds : 0;
+  if (sum && !write) return;
   accesses += 1 + bytes / 8;
   if (accesses > MOST) lost = true;
   const char *at = static_cast<const char *>(address);
-  for (uint64_t byte = 0; byte < bytes; ++byte) touch_byte(at + byte, write);
+  for (uint64_t byte = 0; byte < bytes; ++byte) touch_byte(at + byte, write, sum);
 }
 
 // What was just allocated is nobody's yet.
@@ -169,18 +180,23 @@ void regraph_iteration(const volatile void *variable, size_t bytes) {
 void regraph_iterated() {
   if (depth && depth <= 64) running[depth - 1].variable = nullptr;
 }
+// While an element is added to; null behind it.
+void regraph_sums(int statement, const void *at) {
+  added = at, adds = int64_t(1) << statement;
+}
 void regraph_left() {
   if (--depth < 64) listed = running[depth].ranges;
 }
 // What was seen of this call, and -1 at the end where that is not all; the next one begins anew.
 void regraph_told(int64_t *to) {
   for (int one = 0; one < SITES; ++one) {
-    to[3 * one] = sites[one].iterations;
-    to[3 * one + 1] = sites[one].memory;
-    to[3 * one + 2] = sites[one].names;
+    to[4 * one] = sites[one].iterations;
+    to[4 * one + 1] = sites[one].memory;
+    to[4 * one + 2] = sites[one].names;
+    to[4 * one + 3] = sites[one].sums;
     sites[one] = Site();
   }
-  to[3 * SITES] = lost ? -1 : 0;
+  to[4 * SITES] = lost ? -1 : 0;
   depth = listed = 0;
   accesses = 0;
   lost = false;
