@@ -68,11 +68,12 @@ def with_seen(cache: Path, problem: Problem) -> str:
 
 def _unclear(facts: Facts) -> Iterator[int]:
     """Loops of which the text does not tell whether threads can share them, nor any around them."""
+    by_number = {loop.number: loop for loop in facts.loops}
     for loop in facts.loops:
-        chain, above = [loop.carries], loop.parent
-        while above >= 0:
-            chain.append(facts.loops[above].carries)
-            above = facts.loops[above].parent
+        chain, above = [loop.carries], by_number.get(loop.parent)
+        while above is not None:
+            chain.append(above.carries)
+            above = by_number.get(above.parent)
         if loop.carries == "unknown" and "no" not in chain:
             yield loop.at
 
@@ -133,7 +134,7 @@ def _merged(loops: list[WatchedLoop], sums: list[int], told: Iterator[Array]) ->
     found = dict[int, tuple[str, ...]]()
     for loop, count, (memory, bits, adds) in zip(loops, most, shared, strict=False):
         names = [name for number, name in enumerate(loop.names) if int(bits) >> number & 1]
-        names += [MEMORY] * bool(memory) + [SUMS] * bool(adds)
+        names += [MEMORY] if memory else [SUMS] * bool(adds)
         if count >= _FEWEST:
             found[loop.at] = (*dict.fromkeys(names),)
             added = [at for number, at in enumerate(sums) if int(adds) >> number & 1]

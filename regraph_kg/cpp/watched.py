@@ -58,7 +58,7 @@ void *memmove(void *, const void *, unsigned long) noexcept;
 namespace {
 struct regraph_watch { ~regraph_watch() { regraph_left(); } };
 struct regraph_body { ~regraph_body() { regraph_iterated(); } };
-template <class T, class V> void regraph_sum(int statement, T &&at, V &&value, int sign) {
+template <int sign, class T, class V> void regraph_sum(int statement, T &&at, V &&value) {
   using std::is_arithmetic;
   constexpr bool numbers = is_arithmetic<std::decay_t<T>>() && is_arithmetic<std::decay_t<V>>();
   if constexpr (numbers) {
@@ -66,8 +66,10 @@ template <class T, class V> void regraph_sum(int statement, T &&at, V &&value, i
     regraph_sums(statement, &at);
     sign > 0 ? at += given : at -= given;
     regraph_sums(0, nullptr);
+  } else if constexpr (sign > 0) {
+    at += static_cast<V &&>(value);
   } else {
-    sign > 0 ? at += value : at -= value;
+    at -= static_cast<V &&>(value);
   }
 }
 template <class T> constexpr T &&regraph_value(T &&value) { return static_cast<T &&>(value); }
@@ -144,10 +146,9 @@ def _sums(statement: Node, number: int, edits: Edits) -> bool:
     right = change.child_by_field_name("right") if change is not None else None
     if change is None or (right is not None and right.type == "initializer_list"):
         return False
-    told = "1" if sign[0] == "+" else "-1"
-    edits.insert(change.start_byte, f"regraph_sum({number}, ")
+    edits.insert(change.start_byte, f"regraph_sum<{sign[0]}1>({number}, ")
     edits.put(next(it for it in change.children if it.type == sign), "," if right else "")
-    edits.insert(change.end_byte, f", {told})" if right else f", 1, {told})")
+    edits.insert(change.end_byte, ")" if right else ", 1)")
     return True
 
 

@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import Function, functions, parameter_type, parsed
-from regraph_kg.cpp.syntax import declared_name, walk
+from regraph_kg.cpp.syntax import LOOPS, declared_name, inside_of, walk
 from regraph_kg.port.host import PLACE, declared
 from regraph_kg.port.names import fresh
 
@@ -22,7 +22,12 @@ def with_bodies(code: str, entry: str) -> str:
     """The text with such functions in place of their calls."""
     source, edits, taken = parsed(PLACE, code.encode()), Edits(), set[str]()
     known = functions(source)
-    inside = [node for caller in known if caller.name != entry for node in walk(caller.body)]
+    inside = [  # what the entry calls at once is the work
+        node
+        for caller in known
+        for node in walk(caller.body)
+        if caller.name != entry or inside_of(node, LOOPS) is not None
+    ]
     for function in known:
         calls = (node for node in inside if node.type == "call_expression")
         names = ((node, source.text(node.children[0]).rpartition("::")[2]) for node in calls)
@@ -69,7 +74,8 @@ def _body(function: Function, call: Node, statement: Node, taken: set[str]) -> s
         edits.put(last, "")
     taken |= {*names.values()}
     for node in walk(function.body):
-        if node.type == "identifier" and source.text(node) in names:
+        # `vector<T> own(n, by)` may be read as a function's declaration
+        if node.type in ("identifier", "type_identifier") and source.text(node) in names:
             edits.put(node, names[source.text(node)])
     kind = ""
     if result is not None and told and not whole:

@@ -13,7 +13,8 @@ from tree_sitter import Node
 from regraph_kg.cpp.facts import facts_of
 from regraph_kg.cpp.functions import CodeFile, Function
 from regraph_kg.cpp.loop_facts import LoopFacts
-from regraph_kg.cpp.syntax import LOOPS, inside_of, walk
+from regraph_kg.cpp.syntax import LOOPS, inside_of, text, walk
+from regraph_kg.cpp.watched import NOTHING, seen
 from regraph_kg.port.host import declared
 from regraph_kg.port.names import NUMBERS, is_integer
 
@@ -38,7 +39,11 @@ def as_threads(
 ) -> SerialLoop | None:
     """A loop as threads. `before`: what stands around it; `arrays`: whether each may be written."""
     fact = fact_of(function.source, node)
-    if fact is None or fact.carries != "no" or fact.exits or fact.reduces or fact.private:
+    if fact is None or fact.carries != "no" or fact.exits or fact.private:
+        return None
+    # what was seen to be nothing is no sum of all: its elements are others', or added to atomically
+    apart = any(seen(text(it)) == {NOTHING} for it in node.children)
+    if fact.reduces and not apart:
         return None
     return counted(function, node, before, arrays)
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from regraph_kg.cpp.facts import facts_of
+from regraph_kg.cpp.watched import SUMS
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.watch import look, with_seen
 
@@ -22,6 +23,7 @@ struct Vec {
     double x, y, z;
     Vec operator+(const Vec& o) const { return {x + o.x, y + o.y, z + o.z}; }
 };
+struct Twice { double v; void operator+=(double w) { v = 2 * v + w; } };
 struct Sum { double all = 0; void add(double v) { all += v; } };
 struct Scale {
     explicit Scale(const double* table, int n) : table_(table), n_(n) {}
@@ -44,7 +46,16 @@ SHARE = {  # the body of a function of (const double* a, double* o, int n) -> wh
     "for (int i = 0; i < n; ++i) reinterpret_cast<char*>(o)[i] = a[i] > 0;": "nothing",
     "for (int i = 0; i < n; ++i) reinterpret_cast<char*>(o)[i / 2] = a[i] > 0;": "memory",
     "for (int i = 1; i < n; ++i) o[i] = o[i - 1] + a[i];": "memory",
-    "for (int i = 0; i < n; ++i) o[i % 3] += a[i];": "memory",
+    "for (int i = 0; i < n; ++i) o[i % 3] = o[i % 3] + a[i];": "memory",
+    "for (int i = 0; i < n; ++i) { o[i % 3] += a[i]; o[i % 2] -= 1; ++o[1]; }": SUMS,
+    "const auto at = [&](int i) -> double& { return o[i]; };"
+    "for (int i = 0; i < n; ++i) { at(i % 3) += a[i]; at(i % 2)--; }": SUMS,
+    "for (int i = 0; i < n; ++i) o[i % 3] += o[(i + 1) % 3];": "memory",
+    "for (int i = 0; i < n; ++i) o[i % 3] += o[i % 3];": "memory",
+    "for (int i = 0; i < n; ++i) { o[i % 3] += a[i]; if (i == 7) o[2] = 0; }": "memory",
+    "for (int i = 0; i < n; ++i) { if (i == 2) o[2] = 0; o[i % 3] += a[i]; }": "memory",
+    "for (int i = 0; i < n; ++i) { o[i] = 1; o[i] += a[i]; }": "nothing",
+    "for (int i = 0; i < n; ++i) reinterpret_cast<Twice*>(o)[i % 3] += a[i];": "memory",
     "for (int i = 0; i < n; ++i) { held = a[i]; o[i] = held; }": "memory",
     "for (int i = 0; i < n; ++i) { static double last; last = a[i]; o[i] = last; }": "memory",
     "Vec s = {0, 0, 0}; for (int i = 0; i < n; ++i) s = s + Vec{a[i], 1, 2}; o[0] = s.x;": "s",
@@ -96,7 +107,8 @@ def test_iterations_share_what_they_are_seen_to_share(cache: Path) -> None:
     entry = f'extern "C" void f(const double* a, double* o, int n) {{ {calls} }}'
     given = problem("\n".join((*heads, entry)))
     at = {loop.at: loop.function for loop in facts_of(given.serial_code).loops}
-    seen = {at[place]: ", ".join(names) or "nothing" for place, names in look(cache, given).items()}
+    told = ((at.get(place, ""), names) for place, names in look(cache, given).items())
+    seen = {name: ", ".join(names) or "nothing" for name, names in told if name}
     assert [*seen.values()] == [*SHARE.values()], seen
 
 
@@ -121,6 +133,13 @@ def test_what_an_entry_says_before_it_ends_a_call_does_not_matter(cache: Path) -
     last = 'if (n < 0) std::fputs("too few", stderr), std::abort();'
     given = problem(f"{HEAD} {{ for (int i = 0; i < n; ++i) o[i] = Scale(a, n).of(a[i]); {last} }}")
     assert [*look(cache, given).values()] == [()]
+
+
+def test_loops_of_functions_that_nothing_calls_do_not_matter(cache: Path) -> None:
+    idle = "static void idle(double* o, int n) { for (int i = 0; i < n; ++i) o[i] = 0; }"
+    body = "for (int r = 0; r < 3; ++r) for (int i = 0; i < n; ++i) o[i] = Scale(a, n).of(a[i]);"
+    given = problem(f"{idle} {HEAD} {{ {body} }}")
+    assert "share nothing" in with_seen(cache, given)
 
 
 def test_a_loop_with_too_few_iterations_shows_nothing(cache: Path) -> None:

@@ -1,0 +1,82 @@
+"""What was seen of loops while they ran gives threads to a CUDA start, and it stays right."""
+
+from pathlib import Path
+
+import pytest
+
+from regraph_kg.evaluation.watch import with_seen
+from regraph_kg.models.port import Port
+from regraph_kg.port.port import port
+
+from .emulated import differences
+from .test_as_people_write import HEAD, threads
+from .test_as_people_write import given as problem_of
+
+GRID = """
+class Grid {
+public:
+    Grid(float* all, int n) : all_(all), n_(n) {}
+    void clear() { for (int i = 0; i < n_; ++i) all_[i] = 0; }
+    void put(float v) { at(place(v)) += v; at(place(2 * v))--; }
+private:
+    int place(float v) { return (int)std::fabs(v * 10) % n_; }
+    float& at(int i) { return all_[i]; }
+    float* all_;
+    int n_;
+};
+struct Turn {
+    float by[2][2];
+    float of(int i, float a, float b) const { return by[i][0] * a + by[i][1] * b; }
+};
+static Turn twice(const Turn& t) {
+    Turn made;
+    for (int i = 0; i < 2; ++i)
+        for (int j = 0; j < 2; ++j) made.by[i][j] = t.of(i, t.by[0][j], t.by[1][j]);
+    return made;
+}
+static void smooth(const float* from, float* to, float by, int n) {
+    std::vector<float> own(n, by);
+    for (int i = 1; i < n; ++i) own[i] = 0.5f * own[i - 1] + from[i];
+    for (int i = 0; i < n; ++i) to[i] += own[n - 1 - i];
+}
+"""
+SEEN = {
+    "elements that a method adds to": "Grid grid(y, n); grid.clear();"
+    " for (int i = 0; i < n; ++i) grid.put(x[i]);",
+    "an object of numbers that is computed before": "Turn t = {};"
+    " for (int i = 0; i < 2; ++i) t.by[i][i] = 1.5f; t.by[0][1] = x[0]; t.by[1][0] = 3;"
+    " for (int i = 0; i < n; ++i) { Turn own = twice(t); for (int k = 0; k < 2; ++k)"
+    " own.by[k][0] -= x[i]; y[i] = twice(own).of(i % 2, x[i], 2); }",
+    "rows as vectors": "const int w = n / 3; for (int r = 0; r < 3; ++r) {"
+    " std::vector<float> row(x + (size_t)r * w, x + (size_t)(r + 1) * w), next(w);"
+    " for (int s = 0; s < 4; ++s) {"
+    " for (int i = 0; i < w; ++i) next[i] = std::max(row[i], 0.5f * row[(i + 1) % w]) + 1;"
+    " std::swap(row, next); }"
+    " std::copy(row.begin(), row.end(), y + (size_t)r * w); }",
+    "vectors of a length that each iteration has": "for (int r = 0; r < n; ++r) {"
+    " const int many = 1 + (int)std::fabs(x[r]) % 5; std::vector<float> own(many);"
+    " for (int i = 0; i < many; ++i) own[i] = x[r] + (i ? own[i - 1] : 0);"
+    " if (many > 3) continue; y[r] = own[many - 1]; }",
+    "a helper with a vector, which adds to what others add to": ""
+    "for (int k = 0; k < 9; ++k) smooth(x, y, x[k % n], n);",
+}
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_what_was_seen_gives_threads_which_compute_the_same(tmp_path: Path, name: str) -> None:
+    given = problem_of(SEEN[name])
+    code = given.serial_code.replace(HEAD, f"{GRID}{HEAD}")
+    given = given.model_copy(update={"serial_code": code})
+    seen = given.model_copy(update={"serial_code": with_seen(tmp_path, given)})
+    made = port(seen)
+    assert isinstance(made, Port)
+    assert made.parallel
+    assert differences(given, made, tmp_path) == []
+
+
+def test_an_object_whose_field_a_method_sets_is_not_made_anew(tmp_path: Path) -> None:
+    code = problem_of(SEEN["elements that a method adds to"]).serial_code
+    code = code.replace(HEAD, f"{GRID}{HEAD}").replace("void clear() {", "void clear() { --n_;")
+    given = problem_of("").model_copy(update={"serial_code": code})
+    made = port(given.model_copy(update={"serial_code": with_seen(tmp_path, given)}))
+    assert not threads(made)
