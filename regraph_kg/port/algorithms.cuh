@@ -43,54 +43,54 @@ __host__ __device__ constexpr T std_min(const T (&all)[N]) {
 
 //: accumulate
 template <class In, class T>
-__device__ T std_accumulate(In first, In last, T sum) {
+__host__ __device__ T std_accumulate(In first, In last, T sum) {
     for (; first != last; ++first) sum = sum + *first;
     return sum;
 }
 template <class In, class T, class Op>
-__device__ T std_accumulate(In first, In last, T sum, Op op) {
+__host__ __device__ T std_accumulate(In first, In last, T sum, Op op) {
     for (; first != last; ++first) sum = op(sum, *first);
     return sum;
 }
 
 //: reduce
 template <class In, class T, class Op>
-__device__ T std_reduce(In first, In last, T sum, Op op) {
+__host__ __device__ T std_reduce(In first, In last, T sum, Op op) {
     for (; last - first >= 4; first += 4)
         sum = op(sum, op(op(first[0], first[1]), op(first[2], first[3])));
     for (; first != last; ++first) sum = op(sum, *first);
     return sum;
 }
 template <class In, class T>
-__device__ T std_reduce(In first, In last, T sum) {
+__host__ __device__ T std_reduce(In first, In last, T sum) {
     return std_reduce(first, last, sum, [](T a, T b) { return a + b; });
 }
 template <class T>
-__device__ T std_reduce(const T* first, const T* last) {
+__host__ __device__ T std_reduce(const T* first, const T* last) {
     return std_reduce(first, last, T());
 }
 
 //: inclusive_scan
 template <class In, class T>
-__device__ void std_inclusive_scan(In first, In last, T* out) {
+__host__ __device__ void std_inclusive_scan(In first, In last, T* out) {
     if (first == last) return;
     T sum = *first;
     for (*out = sum; ++first != last;) *++out = sum = sum + *first;
 }
 template <class In, class T, class Op>
-__device__ void std_inclusive_scan(In first, In last, T* out, Op op) {
+__host__ __device__ void std_inclusive_scan(In first, In last, T* out, Op op) {
     if (first == last) return;
     T sum = *first;
     for (*out = sum; ++first != last;) *++out = sum = op(sum, *first);
 }
 template <class In, class T, class Op, class U>
-__device__ void std_inclusive_scan(In first, In last, T* out, Op op, U sum) {
+__host__ __device__ void std_inclusive_scan(In first, In last, T* out, Op op, U sum) {
     for (; first != last; ++first) *out++ = sum = op(sum, *first);
 }
 
 //: exclusive_scan
 template <class In, class T, class U>
-__device__ void std_exclusive_scan(In first, In last, T* out, U sum) {
+__host__ __device__ void std_exclusive_scan(In first, In last, T* out, U sum) {
     for (; first != last; ++first) {
         const U next = sum + *first;
         *out++ = sum;
@@ -100,7 +100,7 @@ __device__ void std_exclusive_scan(In first, In last, T* out, U sum) {
 
 //: partial_sum
 template <class In, class T>
-__device__ void std_partial_sum(In first, In last, T* out) {
+__host__ __device__ void std_partial_sum(In first, In last, T* out) {
     if (first == last) return;
     T sum = *first;
     for (*out = sum; ++first != last;) *++out = sum = sum + *first;
@@ -108,7 +108,7 @@ __device__ void std_partial_sum(In first, In last, T* out) {
 
 //: count_if
 template <class In, class Op>
-__device__ ptrdiff_t std_count_if(In first, In last, Op op) {
+__host__ __device__ ptrdiff_t std_count_if(In first, In last, Op op) {
     ptrdiff_t found = 0;
     for (; first != last; ++first) found += op(*first) ? 1 : 0;
     return found;
@@ -116,7 +116,7 @@ __device__ ptrdiff_t std_count_if(In first, In last, Op op) {
 
 //: count
 template <class In, class T>
-__device__ ptrdiff_t std_count(In first, In last, const T& value) {
+__host__ __device__ ptrdiff_t std_count(In first, In last, const T& value) {
     ptrdiff_t found = 0;
     for (; first != last; ++first) found += *first == value ? 1 : 0;
     return found;
@@ -124,7 +124,7 @@ __device__ ptrdiff_t std_count(In first, In last, const T& value) {
 
 //: min_element
 template <class In>
-__device__ In std_min_element(In first, In last) {
+__host__ __device__ In std_min_element(In first, In last) {
     In least = first;
     for (; first != last; ++first) least = *first < *least ? first : least;
     return least;
@@ -132,7 +132,7 @@ __device__ In std_min_element(In first, In last) {
 
 //: max_element
 template <class In>
-__device__ In std_max_element(In first, In last) {
+__host__ __device__ In std_max_element(In first, In last) {
     In most = first;
     for (; first != last; ++first) most = *most < *first ? first : most;
     return most;
@@ -140,20 +140,20 @@ __device__ In std_max_element(In first, In last) {
 
 //: inner_product
 template <class In, class In2, class T>
-__device__ T std_inner_product(In first, In last, In2 second, T sum) {
+__host__ __device__ T std_inner_product(In first, In last, In2 second, T sum) {
     for (; first != last; ++first, ++second) sum = sum + *first * *second;
     return sum;
 }
 
 //: iota
 template <class Out, class T>
-__device__ void std_iota(Out first, Out last, T value) {
+__host__ __device__ void std_iota(Out first, Out last, T value) {
     for (; first != last; ++first) *first = value++;
 }
 
 //: fill_n
 template <class Out, class N, class T>
-__device__ void std_fill_n(Out first, N count, const T& value) {
+__host__ __device__ void std_fill_n(Out first, N count, const T& value) {
     for (N at = 0; at < count; ++at) first[at] = value;
 }
 
@@ -165,43 +165,43 @@ __host__ __device__ constexpr T std_clamp(T value, T low, T high) {
 
 //: transform
 template <class In, class Out, class Op>
-__device__ void std_transform(In first, In last, Out out, Op op) {
+__host__ __device__ void std_transform(In first, In last, Out out, Op op) {
     for (; first != last; ++first) *out++ = op(*first);
 }
 template <class In, class In2, class Out, class Op>
-__device__ void std_transform(In first, In last, In2 second, Out out, Op op) {
+__host__ __device__ void std_transform(In first, In last, In2 second, Out out, Op op) {
     for (; first != last; ++first) *out++ = op(*first, *second++);
 }
 
 //: find
 template <class In, class T>
-__device__ In std_find(In first, In last, const T& value) {
+__host__ __device__ In std_find(In first, In last, const T& value) {
     while (first != last && !(*first == value)) ++first;
     return first;
 }
 
 //: fill
 template <class Out, class T>
-__device__ void std_fill(Out first, Out last, const T& value) {
+__host__ __device__ void std_fill(Out first, Out last, const T& value) {
     for (; first != last; ++first) *first = value;
 }
 
 //: copy
 template <class In, class Out>
-__device__ Out std_copy(In first, In last, Out out) {
+__host__ __device__ Out std_copy(In first, In last, Out out) {
     for (; first != last; ++first) *out++ = *first;
     return out;
 }
 
 //: next
 template <class In>
-__device__ In std_next(In at, ptrdiff_t steps = 1) {
+__host__ __device__ In std_next(In at, ptrdiff_t steps = 1) {
     return at + steps;
 }
 
 //: swap
 template <class T>
-__device__ void std_swap(T& a, T& b) {
+__host__ __device__ void std_swap(T& a, T& b) {
     T kept = a;
     a = b;
     b = kept;
@@ -227,12 +227,17 @@ struct std_array {
 
 //: added_to
 template <class T, class V>
-__device__ void std_added_to(T& place, V value) {  // as other threads add to it
+__host__ __device__ void std_added_to(T& place, V value) {  // as other threads add to it
+#ifdef __CUDA_ARCH__
     if constexpr (sizeof(T) == 8 && T(1) / 2 == 0) {
-        atomicAdd(reinterpret_cast<unsigned long long*>(&place), static_cast<unsigned long long>(T(value)));
+        using Word = unsigned long long;
+        atomicAdd(reinterpret_cast<Word*>(&place), static_cast<Word>(T(value)));
     } else {
         atomicAdd(&place, T(value));
     }
+#else
+    place += value;
+#endif
 }
 
 //: own_memory
@@ -277,7 +282,7 @@ struct std_greater {
 
 //: stable_sort
 template <class T, class Less>
-__device__ void std_stable_sort(T* first, T* last, Less less) {  // for few elements
+__host__ __device__ void std_stable_sort(T* first, T* last, Less less) {  // for few elements
     for (T* at = first; at < last; ++at) {
         const T kept = *at;
         T* to = at;
@@ -286,13 +291,13 @@ __device__ void std_stable_sort(T* first, T* last, Less less) {  // for few elem
     }
 }
 template <class T>
-__device__ void std_stable_sort(T* first, T* last) {
+__host__ __device__ void std_stable_sort(T* first, T* last) {
     std_stable_sort(first, last, [](const T& a, const T& b) { return a < b; });
 }
 
 //: sort
 template <class T, class Less>
-__device__ void std_sort(T* first, T* last, Less less) {  // for few elements
+__host__ __device__ void std_sort(T* first, T* last, Less less) {  // for few elements
     for (T* at = first; at < last; ++at) {
         const T kept = *at;
         T* to = at;
@@ -301,7 +306,7 @@ __device__ void std_sort(T* first, T* last, Less less) {  // for few elements
     }
 }
 template <class T>
-__device__ void std_sort(T* first, T* last) {
+__host__ __device__ void std_sort(T* first, T* last) {
     std_sort(first, last, [](const T& a, const T& b) { return a < b; });
 }
 
