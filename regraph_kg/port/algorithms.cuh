@@ -11,7 +11,7 @@ __host__ __device__ constexpr T std_max(T a, T b) {
     return a < b ? b : a;
 }
 
-//: any_max
+//: max_any
 template <class T, class Less>
 __host__ __device__ constexpr T std_max(T a, T b, Less less) {
     return less(a, b) ? b : a;
@@ -29,7 +29,7 @@ __host__ __device__ constexpr T std_min(T a, T b) {
     return b < a ? b : a;
 }
 
-//: any_min
+//: min_any
 template <class T, class Less>
 __host__ __device__ constexpr T std_min(T a, T b, Less less) {
     return less(b, a) ? b : a;

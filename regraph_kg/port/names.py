@@ -132,7 +132,7 @@ def _qualified(source: CodeFile, node: Node, edits: Edits) -> set[str]:
         edits.put(node, f"std_{unqualified}")
         given = node.next_named_sibling
         pair = given is not None and given.named_child_count == 2  # noqa: PLR2004
-        return {name} if pair or name not in ("max", "min") else {name, f"any_{name}"}
+        return {name} if pair or name not in ("max", "min") else {name, f"{name}_any"}
     if name in RENAMED:
         edits.put(node, name)
     elif name == "numeric_limits":

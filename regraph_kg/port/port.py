@@ -83,7 +83,7 @@ def _port(problem: Problem, work: Work, one_thread: bool) -> Port:
     plan = Launch(problem, work, owner, function, frozenset(taken), tuple(containers.tables))
     text, parallel = plan.text(one_thread=one_thread)
     for name, own in ALGORITHMS.items():  # what was written as a loop
-        said, without = f"std_{name.removeprefix('any_')}(", text.replace(own, "", 1)
+        said, without = f"std_{name.removesuffix('_any')}(", text.replace(own, "", 1)
         text = without if said in own and said not in without else text
     lines = "\n".join(line.rstrip() for line in text.split("\n"))
     start = f"{_EMPTY_LINES.sub(chr(10) * 2, lines).strip()}\n"

@@ -57,6 +57,8 @@ SEEN = {
     " const int many = 1 + (int)std::fabs(x[r]) % 5; std::vector<float> own(many);"
     " for (int i = 0; i < many; ++i) own[i] = x[r] + (i ? own[i - 1] : 0);"
     " if (many > 3) continue; y[r] = own[many - 1]; }",
+    "the least of three": "for (int i = 1; i + 1 < n; ++i) {"
+    " y[i] = std::min({x[i - 1], x[i], x[i + 1]}) + std::max(x[i], 1.f); }",
     "a helper with a vector, which adds to what others add to": ""
     "for (int k = 0; k < 9; ++k) smooth(x, y, x[k % n], n);",
 }
