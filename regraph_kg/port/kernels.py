@@ -25,7 +25,7 @@ from regraph_kg.port.loops import SerialLoop, as_threads
 from regraph_kg.port.names import UnportableError, fresh
 from regraph_kg.port.reductions import Update, scattered, updates
 
-_BLOCKS = 256  # blocks of a kernel whose threads take many iterations each
+_BLOCKS = 1024  # blocks of a kernel whose threads take many iterations each
 _MOVES = tuple(
     re.compile(rf"\b{call}\);")
     for call in (
@@ -36,7 +36,7 @@ _MOVES = tuple(
         r"std_swap\((?P<one>\w+), (?P<other>\w+)",
     )
 )
-THREADS = 128  # threads of a block where a loop's iterations are threads
+THREADS = 256  # threads of a block where a loop's iterations are threads
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ _POINTERS = dict.fromkeys(("accumulate", "max_element", "min_element", "fill", "
 _POINTERS |= {"sort": 2, "stable_sort": 2, "copy": 3, "partial_sum": 3, "inclusive_scan": 3}
 _POINTERS["exclusive_scan"] = 3  # of its arguments are pointers; the others are numbers
 _CALL = re.compile(r"std_(\w+)\((.*)\)|std_(\w+_element)\(((\w+), [^,]+)\) - \5")
-_PLACE = re.compile(r"\(?(\w+)(?: [+-] [\w +*-]+)?\)?")
+_PLACE = re.compile(r"\(?(\w+)(?: [+-] [\w +*()-]+)?\)?")
 _ORDER = re.compile(
     r"|std_(?P<plain>less|greater)(?:<[\w: ]*>)?(?:\(\)|\{\})|\[[\w&=, ]*\] ?\((?:const )?[\w: ]+?"
     r"(?: const)? ?&? ?(?P<a>\w+), ?(?:const )?[\w: ]+?(?: const)? ?&? ?(?P<b>\w+)\)(?: ?-> ?bool)?"

@@ -15,7 +15,7 @@ from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.facts import Facts, facts_of
 from regraph_kg.cpp.headers import continues
 from regraph_kg.cpp.macros import filled, with_macros
-from regraph_kg.cpp.syntax import bare, declared_name, operator, parse, text, walk
+from regraph_kg.cpp.syntax import around, bare, declared_name, operator, parse, text, walk
 from regraph_kg.port.grown import with_lengths
 from regraph_kg.port.names import fresh, is_integer
 from regraph_kg.port.scratch import with_own_arrays
@@ -23,10 +23,10 @@ from regraph_kg.port.walks import with_counters
 
 _STEP = re.compile(r"(?:\+\+|--)\s*(\w+)|(\w+)\s*(?:\+\+|--|[-+]=\s*\d+)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_INDEX = re.compile(  # a function or a lambda that returns a sum of products
+_INDEX = re.compile(  # a function or a lambda that returns a sum of products, or an element
     r"\b(?:(?:const )?auto |(?:static |inline |constexpr )*(?P<kind>\w[\w: ]*?) )(?P<name>\w+)"
-    r"(?: = \[[=&\w, ]*\] ?)?\((?P<taken>[\w:,\s]+)\)(?: const| noexcept)*(?: ?-> ?[\w: ]+)?"
-    r"\s*\{\s*return (?P<value>[\w\s+*/()-]+);\s*\};?"
+    r"(?: = \[[=&\w, ]*\] ?)?\((?P<taken>[\w:,\s]+)\)(?: const| noexcept)*(?: ?-> ?[\w: ]+&?)?"
+    r"\s*\{\s*return (?P<value>[\w\s+*/()\[\]-]+);\s*\};?"
 )
 _DOWN = re.compile(r"(\w+)--(?:\s*(?:>|!=)\s*0)?")
 
@@ -48,7 +48,8 @@ def _with_indices(code: str) -> str:
         name, kind, value = match["name"], match["kind"], match["value"]
         pairs = [part.strip().rpartition(" ")[::2] for part in match["taken"].split(",")]
         rest = code.replace(match[0], "", 1)
-        uses = re.findall(rf"(return|[\w.>:])?\s*\b{name}\b *(\(?)", rest)
+        said = re.sub(r"//[^\n]*|/\*.*?\*/", "", rest, flags=re.DOTALL)
+        uses = re.findall(rf"(return|[\w.]|->|::)?\s*\b{name}\b *(\(?)", said)
         calls = all(before in ("", "return") and bracket for before, bracket in uses)
         calls = calls and not re.search(rf"\b{name}\([^;]*(?:\+\+|--)", rest)
         own = {*_WORD.findall(value)} - {word for _, word in pairs}
@@ -56,7 +57,8 @@ def _with_indices(code: str) -> str:
         whole = all(map(is_integer, [kind or "int", *(kind for kind, _ in pairs)]))
         if whole and fixed and calls:
             casts = {word: f"({kind.removeprefix('std::')})({word})" for kind, word in pairs}
-            body = f"({_WORD.sub(partial(filled, casts), value)})"
+            body = _WORD.sub(partial(filled, casts), value.strip())
+            body = body if re.fullmatch(r"\w+\[[^\[\]]*\]", value.strip()) else f"({body})"
             code = with_macros(rest, {name: (tuple(casts), body)})
     return code
 
@@ -67,6 +69,7 @@ def _counted(root: Node, _: Facts, edits: Edits) -> None:
         body = node.child_by_field_name("body")
         if node.type == "for_statement" and body is not None:
             _down_to_zero(node, body, edits)
+            _with_bound(node, edits)
         if node.type != "while_statement" or body is None or continues(node):
             continue
         inside = [child for child in body.named_children if child.type != "comment"]
@@ -83,6 +86,21 @@ def _counted(root: Node, _: Facts, edits: Edits) -> None:
         head = f"for ({begin}; {condition}; {text(inside[-1]).rstrip('; ')}) "
         edits.replacements.append((node.start_byte, body.start_byte, head))
         edits.put(inside[-1], "")
+
+
+def _with_bound(loop: Node, edits: Edits) -> None:
+    """`i + 1 < n` as `i < n - 1`, of signed numbers."""
+    first, condition = (loop.child_by_field_name(name) for name in ("initializer", "condition"))
+    found = re.fullmatch(r"(\w+) \+ (\w+) (<=?) (\w+)", text(condition))
+    if first is None or condition is None or found is None or first.type != "declaration":
+        return
+    name, more, compared, end = found.groups()
+    whole, kinds = text([*around(loop)][-1]), r"size_t|unsigned|uint\w+|auto"
+    words = "|".join(word for word in (name, more, end) if not word.isdigit())
+    if declared_name(first.child_by_field_name("declarator")) == name and not re.search(
+        rf"\b(?:{kinds})\b[^;,()=<>]*\b(?:{words})\b", whole
+    ):
+        edits.put(condition, f"{name} {compared} {end} - {more}")
 
 
 def _down_to_zero(loop: Node, body: Node, edits: Edits) -> None:

@@ -10,7 +10,7 @@ from regraph_kg.cpp.events import events_of
 from regraph_kg.cpp.facts import Facts, facts_of
 from regraph_kg.cpp.loop_facts import Access, LoopFacts
 from regraph_kg.cpp.occurrences import Declared, Events
-from regraph_kg.cpp.syntax import text, tree_of, walk
+from regraph_kg.cpp.syntax import parameters, text, tree_of, walk
 from regraph_kg.search.fit.predicate import around, shareable, within
 from regraph_kg.search.transform.pattern import Part, begin
 from regraph_kg.search.transform.words import (
@@ -55,6 +55,9 @@ class Code:
 
     def _computes(self, name: str, callers: tuple[str, ...]) -> bool:
         function = self.events.functions.get(name)
+        held = [one.value for one in self.events.declared.get(name, ())]
+        if len(held) == 1 and held[0] is not None and held[0].type == "lambda_expression":
+            function = held[0]
         if function is None or name in callers:
             effects = (
                 "sync",
@@ -72,13 +75,12 @@ class Code:
             return name in COMPUTING or name.endswith("_cast") or built_in
         own = [one for one in self.events.symbols if one.function == name]
         changing = any(
-            (one.pointer or one.reference) and "const" not in one.kind
-            for one in own
-            if one.parameter
+            re.search(r"[*&\[]", text(one)) and "const" not in map(text, one.children)
+            for one in parameters(function)
         )
         body = text(function.child_by_field_name("body"))
         words = {text(node) for node in walk(root_of(body)) if not node.child_count}
-        lasting = {*changed(body)} - {one.name for one in own}
+        lasting = {*changed(body)} - {one.name for one in own} - {*declared(body)}
         return not (
             changing or lasting or words & {"asm", "static", "__shared__", "threadIdx", "volatile"}
         ) and all(self._computes(one, (*callers, name)) for one in calls(body))
