@@ -59,8 +59,11 @@ namespace {
 struct regraph_watch { ~regraph_watch() { regraph_left(); } };
 struct regraph_body { ~regraph_body() { regraph_iterated(); } };
 template <int sign, class T, class V> void regraph_sum(int statement, T &&at, V &&value) {
-  using std::is_arithmetic;
-  constexpr bool numbers = is_arithmetic<std::decay_t<T>>() && is_arithmetic<std::decay_t<V>>();
+  using To = std::decay_t<T>;
+  using From = std::decay_t<V>;
+  constexpr bool whole = std::is_integral<To>() && std::is_integral<From>();
+  constexpr bool parts = std::is_floating_point<To>() && std::is_arithmetic<From>();
+  constexpr bool numbers = (whole || parts) && sizeof(To) >= 4;  // others have no atomic sums
   if constexpr (numbers) {
     const auto given = value;
     regraph_sums(statement, &at);
@@ -146,6 +149,8 @@ def _sums(statement: Node, number: int, edits: Edits) -> bool:
     right = change.child_by_field_name("right") if change is not None else None
     if change is None or (right is not None and right.type == "initializer_list"):
         return False
+    if any(it.type in ("update_expression", "assignment_expression") for it in walk(place)):
+        return False  # its order counts
     edits.insert(change.start_byte, f"regraph_sum<{sign[0]}1>({number}, ")
     edits.put(next(it for it in change.children if it.type == sign), "," if right else "")
     edits.insert(change.end_byte, ")" if right else ", 1)")
@@ -165,15 +170,15 @@ def with_comments(code: str, shared: Mapping[int, tuple[str, ...]]) -> str:
     return edits.applied(code.encode())
 
 
-def with_atomic_sums(code: str, name: str) -> str:
-    """The text with a function of this name in place of sums that iterations share."""
+def with_atomic_sums(code: str, plus: str, minus: str) -> str:
+    """The text with calls of these functions in place of sums that iterations share."""
     edits = Edits()
     for node in walk(tree_of(code).root) if _ADDED in code else ():
         change = node.named_children[0] if node.type == "expression_statement" else None
-        if change is not None and _ADDED in map(text, walk(node)):
+        if change is not None and _ADDED in map(text, node.children):
             right = text(change.child_by_field_name("right")) or "1"
-            sign = "-" if operator(change)[0] == "-" else ""
-            edits.put(change, f"{name}({text(target(change))}, {sign}({right}))")
+            name = minus if operator(change)[0] == "-" else plus
+            edits.put(change, f"{name}({text(target(change))}, {right})")
     return edits.applied(code.encode()).replace(f", {SUMS}", "").replace(SUMS, NOTHING)
 
 

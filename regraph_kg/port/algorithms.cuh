@@ -229,15 +229,38 @@ struct std_array {
 template <class T, class V>
 __host__ __device__ void std_added_to(T& place, V value) {  // as other threads add to it
 #ifdef __CUDA_ARCH__
-    if constexpr (sizeof(T) == 8 && T(1) / 2 == 0) {
-        using Word = unsigned long long;
-        atomicAdd(reinterpret_cast<Word*>(&place), static_cast<Word>(T(value)));
-    } else {
-        atomicAdd(&place, T(value));
+    if constexpr (!__is_class(T)) {
+        if (!__isLocal(&place)) {
+            using Word = unsigned long long;
+            if constexpr (sizeof(T) == 8 && T(1) / 2 == 0) {
+                atomicAdd(reinterpret_cast<Word*>(&place), static_cast<Word>(T(value)));
+            } else {
+                atomicAdd(&place, T(value));
+            }
+            return;
+        }
     }
-#else
-    place += value;
 #endif
+    place += value;
+}
+
+//: taken_from
+template <class T, class V>
+__host__ __device__ void std_taken_from(T& place, V value) {  // as other threads do
+#ifdef __CUDA_ARCH__
+    if constexpr (!__is_class(T)) {
+        if (!__isLocal(&place)) {
+            using Word = unsigned long long;
+            if constexpr (sizeof(T) == 8 && T(1) / 2 == 0) {
+                atomicAdd(reinterpret_cast<Word*>(&place), Word(0) - static_cast<Word>(T(value)));
+            } else {
+                atomicAdd(&place, T(0) - T(value));
+            }
+            return;
+        }
+    }
+#endif
+    place -= value;
 }
 
 //: own_memory

@@ -42,9 +42,10 @@ def on_device(source: CodeFile, work: Function, containers: Containers, constant
         _head(owner, ", ".join(taken), edits, containers.kernel if is_work else "")
     starts = {owner.function.node.start_byte for owner in containers.owners.values()}
     passed = {source.text(n) for n in walk(source.tree.root_node) if _is_passed(source, n)}
+    own = {owner.function.name for owner in containers.owners.values()}
     for node in _items(source.tree.root_node):
         if node.type == "function_definition" and node.start_byte not in starts:
-            place = "__host__ __device__ " if _is_member(node) else "__device__ "
+            place = "__host__ __device__ " if _is_of_both(source, node, own) else "__device__ "
             edits.replacements.append((node.start_byte, _attributes_end(node), place))
         elif node.type == "type_definition":
             _typedef(source, node, edits)
@@ -82,6 +83,13 @@ def _is_passed(source: CodeFile, node: Node) -> bool:
 
 def _is_member(node: Node) -> bool:
     return node.parent is not None and node.parent.type == "field_declaration_list"
+
+
+def _is_of_both(source: CodeFile, node: Node, own: set[str]) -> bool:
+    """Whether a function may be the host's, too: a member that calls no function of the device."""
+    calls = (it for it in walk(node) if it.type == "call_expression")
+    called = {source.text(it.children[0]).rpartition("::")[2] for it in calls}
+    return _is_member(node) and not called & own
 
 
 def _head(owner: FunctionContainers, taken: str, edits: Edits, kernel: str) -> None:

@@ -10,9 +10,11 @@ from tree_sitter import Node
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import Function, functions, parameter_type, parsed
 from regraph_kg.cpp.syntax import LOOPS, declared_name, inside_of, walk
+from regraph_kg.port.changes import Changes
 from regraph_kg.port.host import PLACE, declared
 from regraph_kg.port.names import fresh
 
+_TYPES = {"type_identifier"}
 _RESULT = re.compile(
     r"(?:(?:const )?(?P<kind>[\w:]+(?:<[\w: ]+>)?) (?=\w+ = ))?(?P<target>[^;=]+?) = $"
 )
@@ -56,13 +58,14 @@ def _body(function: Function, call: Node, statement: Node, taken: set[str]) -> s
         return ""
     others = content[: function.node.start_byte] + content[function.node.end_byte :]
     taken |= {*re.findall(r"\w+", others.decode())}
-    lines, edits = list[str](), Edits()
+    lines, edits, changed = list[str](), Edits(), Changes(source).names(function.body)
     made = [node for node in walk(function.body) if node.type == "declaration"]
     names = {name: fresh(name, taken) for node in made for name in declared(node)}
     for node, value in zip(function.parameters, given, strict=True):
         name, kind = declared_name(node), parameter_type(node)
         whole = "&" in kind or "<" in kind
-        if whole and not value.isidentifier():
+        own = "&" not in kind and name in changed  # a copy
+        if whole and (own or not value.isidentifier()):
             return ""
         names[name] = value if whole else fresh(name, taken)
         lines += [] if whole else [f"{kind} {names[name]} = {value};"]
@@ -75,7 +78,8 @@ def _body(function: Function, call: Node, statement: Node, taken: set[str]) -> s
     taken |= {*names.values()}
     for node in walk(function.body):
         # `vector<T> own(n, by)` may be read as a function's declaration
-        if node.type in ("identifier", "type_identifier") and source.text(node) in names:
+        taken_as = inside_of(node, {"function_declarator"}) if node.type in _TYPES else node
+        if node.type in ("identifier", *_TYPES) and taken_as and source.text(node) in names:
             edits.put(node, names[source.text(node)])
     kind = ""
     if result is not None and told and not whole:

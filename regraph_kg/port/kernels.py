@@ -22,7 +22,7 @@ from regraph_kg.cpp.syntax import LOOPS, around, walk
 from regraph_kg.port.changes import Changes
 from regraph_kg.port.host import PLACE, declared, is_plain
 from regraph_kg.port.loops import SerialLoop, as_threads
-from regraph_kg.port.names import UnportableError, fresh
+from regraph_kg.port.names import UnportableError, fresh, is_number
 from regraph_kg.port.reductions import Update, scattered, updates
 
 _BLOCKS = 1024  # blocks of a kernel whose threads take many iterations each
@@ -201,8 +201,11 @@ class Kernels:
                 kept, other = self.new("kept"), found["other"]
                 return f"{{ auto {kept} = {one}; {one} = {other}; {other} = {kept}; }}"
             kind, to = found.get("kind"), found["to"]
-            own = scope.arrays[to].element if to in scope.arrays else kind
-            if kind and (kind != own or (to not in scope.arrays and f"{kind}* {to}" not in body)):
+            for name in (to, found.get("from") or to) if kind else ():
+                known = scope.arrays[name].element if name in scope.arrays else ""
+                if kind != known and not (not known and f"{kind}* {name} = " in body):
+                    return match[0]
+            if kind and not is_number(kind):
                 return match[0]
             at = self.new("at")
             value = found.get("value") or f"{found['from']}[{at}]"
@@ -388,6 +391,8 @@ class Kernels:
                 continue
             name, element = source.text(declarator.children[0]), source.text(kind)
             if length is None:  # only the thread knows it
+                if re.search(rf"\bstd_swap\([^;]*\b{name}\b", text):
+                    raise CannotSplitError(f"{name}: its length would go with it")
                 own = self.new(f"room_of_{name}")
                 made = f"own_memory<{element}> {own}({source.text(size)});"
                 edits.put(node, f"{made} {element}* {name} = {own}.place;")

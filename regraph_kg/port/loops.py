@@ -62,6 +62,9 @@ def counted(
     fact = fact_of(function.source, node)
     if fact is None or not (fact.type and is_integer(fact.type) and fact.start) or fact.step != "1":
         return None  # a head that declares several has no one type
+    update = node.child_by_field_name("update")
+    if update is not None and update.type == "comma_expression":
+        return None  # it does more
     first, end = fact.start, fact.end
     if match := re.fullmatch(rf"{fact.variable} \+ (\w+) <=? (.+)", end):  # i + 1 < n
         end = f"(long long)({match[2]}) - {match[1]}"  # unsigned numbers have no negative one

@@ -14,7 +14,15 @@ from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import CodeFile, Function
-from regraph_kg.cpp.syntax import declared_name, root_name, statements, target, text, walk
+from regraph_kg.cpp.syntax import (
+    declared_name,
+    inside_of,
+    root_name,
+    statements,
+    target,
+    text,
+    walk,
+)
 from regraph_kg.port.changes import Changes
 from regraph_kg.port.chosen import chosen
 from regraph_kg.port.host import declared, flat, is_return, words_of
@@ -31,7 +39,6 @@ _HEAD = re.compile(r"for \(([\w ]+) (\w+) = ([^;]+); \2 < ([^;]+); ([^;{]+?)\) ?
 _MOVED = re.compile(r"(?:if \((\w+ != \w+)\) )?mem(cpy|move|set)\((\w+), (.+)\);")
 _PLACE = re.compile(r"\(*(\w+)(?: [+-] [\w +*/%()-]+)?\)*")
 _MADE = {"init_declarator", "function_declarator"}  # `T t(a);` reads as a function
-_ELEMENTS = {"subscript_expression", "pointer_expression"}
 _DECLARES = ("declaration", "for_range_loop")
 _CAST = re.compile(r"\w+_cast<[^>]*>|\b(?:double|float|int|size_t|long)(?=\()")
 _ACTS = re.compile(r"\[|->|(?:^|[(,{=+\-/])\s*\*|\w\s*\(|;")
@@ -385,24 +392,53 @@ class Order:
         ]
 
     def _stays(self, name: str, kind: str) -> bool:
-        """Whether an object is only asked, and no method changes its fields."""
+        """Whether of an object only methods are called, which read its fields and no more."""
         uses = [it for it in walk(self.function.body) if it.type == "identifier"]
         around = [it.parent for it in uses if text(it) == name and it.parent is not None]
-        asked = {it.type for it in around} <= {"field_expression", *_MADE}
-        fields = [text(target(it)).startswith(f"{name}.") for it in walk(self.function.body)]
         classes = self._classes(kind)
-        items = [it for one in classes for it in walk(one) if it.type == "field_declaration"]
+        calls = {"call_expression", None}
+        asked = all(
+            it.type in _MADE
+            or (it.type == "field_expression" and it.parent and it.parent.type in calls)
+            for it in around
+        )
+        if len(classes) != 1 or not asked:
+            return False
+        inside = [*walk(classes[0])]
+        items = [it for it in inside if it.type == "field_declaration"]
         listed = [it for item in items for it in item.children_by_field_name("declarator")]
-        own = {declared_name(it): it.type == "pointer_declarator" for it in listed} | {
-            "this": False
-        }
-        sets = [
-            it
-            for one in classes
-            for it in Changes(self._source).changed_by(one)
-            if text(it) in own and not (own[text(it)] and it.parent and it.parent.type in _ELEMENTS)
-        ]
-        return len(classes) == 1 and asked and not any(fields) and not sets
+        own = {declared_name(it): it for it in listed if it.type != "function_declarator"}
+        odd = {"this", "lambda_expression", "operator_name", "friend_declaration"}
+        plain = all(it.type in ("field_identifier", "pointer_declarator") for it in own.values())
+        named = [it for it in inside if it.type == "identifier" and text(it) in own]
+        bodies = [it for it in named if inside_of(it, {"compound_statement"}) is not None]
+        return (
+            plain
+            and not any(it.type in odd for it in inside)
+            and not any(re.search(r"const_cast|&\)|&>", text(one)) for one in classes)
+            and all(
+                self._is_read(it, far=own[text(it)].type != "field_identifier") for it in bodies
+            )
+        )
+
+    def _is_read(self, field: Node, *, far: bool) -> bool:
+        """Whether the value of a field is used, and it gets no other name; `far`: of a pointer."""
+        above = field.parent or field
+        if above.type == "subscript_expression":
+            return far or above.child_by_field_name("argument") != field
+        if above.type == "pointer_expression":
+            return far and text(above).startswith("*")
+        if above.type == "init_declarator":
+            head = above.parent and text(above.parent.child_by_field_name("type"))
+            return text(above).partition("=")[0].strip().isidentifier() and is_number(head or "")
+        if above.type == "argument_list":
+            changed = Changes(self._source).changed_by(above.parent or above)
+            return field.id not in {it.id for it in changed}
+        method = inside_of(field, {"function_definition"})
+        head = text(method).partition("(")[0] if method is not None else "&"
+        value = above.type == "return_statement" and not re.search("[&*]", head)
+        value |= above.type == "assignment_expression" and above.named_children[-1] == field
+        return value or above.type in ("binary_expression", "cast_expression", "condition_clause")
 
     def _is_made_anew(self, kind: str, value: Node) -> bool:
         """Whether making an object does nothing but keep numbers and pointers."""
@@ -416,9 +452,9 @@ class Order:
                 return False  # what these do is not looked into
             if it.type == "function_definition" and it.child_by_field_name("type") is None:
                 lists = [part for part in it.children if part.type == "field_initializer_list"]
-                initial = {part[1] for part in re.finditer(r"(\w+)\(", " ".join(map(text, lists)))}
+                initial = [one for part in lists for one in part.named_children]
                 body = text(it.child_by_field_name("body"))
-                parts += [re.sub(rf"\b(?:{'|'.join(initial)})\(", "(", text(one)) for one in lists]
+                parts += [text(one.named_children[-1]) for one in initial if one.named_children]
                 parts += [body.strip("{} \n")]
         plain = (_CAST.sub("", part) for part in parts)
         return (

@@ -133,14 +133,14 @@ def scattered(source: CodeFile, loop: Node, elements: Mapping[str, str]) -> Scat
             proved.put(declaration, f"const auto {name}_at = {begin};")
         for add in adds:
             assert add is not None
-            statement, place, value = add
+            statement, place, value, sign = add
             words, element = words_of(place), source.text(place)
             if not words & counted and len({it[1].text for it in adds if it}) == 1:
                 name = f"sum_of_{array}"
                 sums[array] = Update(name, kind, "+", element)
                 written.put(place, name)
             else:
-                written.put(statement, added(kind, element, f"({kind})({value})"))
+                written.put(statement, added(kind, element, f"{sign}({kind})({value})"))
             index = source.text(place.named_children[-1]).strip("[]")
             index = index if place.type == "subscript_expression" else "0"
             proved.put(statement, f"{{ const auto put_at = {index}; const auto put = {value}; }}")
@@ -165,8 +165,8 @@ def _row(use: Node, array: str) -> tuple[Node, str, str] | None:
 
 def _addition(  # noqa: PLR0911 (a return for each way)
     source: CodeFile, use: Node, array: str
-) -> tuple[Node, Node, str] | None:
-    """Statement, element and value where a use of an array is `a[i] += v;`."""
+) -> tuple[Node, Node, str, str] | None:
+    """Statement, element, value and its sign where a use of an array is `a[i] += v;`."""
     place = use.parent
     if place is None or place.type not in ("subscript_expression", "pointer_expression"):
         return None
@@ -175,7 +175,7 @@ def _addition(  # noqa: PLR0911 (a return for each way)
     if change is None or statement is None or statement.type != "expression_statement":
         return None
     if change.type == "update_expression":
-        return statement, place, "1" if "++" in source.text(change) else "-1"
+        return statement, place, "1", "" if "++" in source.text(change) else "-"
     left, right = change.child_by_field_name("left"), change.child_by_field_name("right")
     if change.type != "assignment_expression" or left is None or right is None:
         return None
@@ -185,5 +185,4 @@ def _addition(  # noqa: PLR0911 (a return for each way)
     index = place.named_children[-1]
     if place.type == "subscript_expression" and array in words_of(index):
         return None
-    value = source.text(right)
-    return statement, place, value if sign == "+=" else f"-({value})"
+    return statement, place, source.text(right), "" if sign == "+=" else "-"

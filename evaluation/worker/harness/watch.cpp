@@ -38,7 +38,7 @@ struct Site {
 
 struct Cell {
   uint32_t wrote[LEVELS], read[LEVELS];  // the iterations, by their stamps
-  uint8_t sums;                          // bits of the levels where each write was an addition
+  uint8_t sums, several;  // bits of the levels where each write was an addition, and of several iterations
 };
 
 struct Page {
@@ -118,13 +118,17 @@ void touch_byte(const char *at, bool write, int64_t sum) {
     if (write && loop.variable && at >= loop.variable && at < loop.variable + loop.bytes)
       sites[loop.site].memory = 1;
     const uint32_t wrote = cell.wrote[level], read = cell.read[level];
-    const bool met = (wrote >= loop.first && wrote != loop.now) ||
+    const bool again = wrote >= loop.first, several = again && cell.several >> level & 1;
+    const bool met = (again && wrote != loop.now) || (!sum && several) ||
                      (write && read >= loop.first && read != loop.now);
     const bool summed = sum && (wrote < loop.first || cell.sums >> level & 1);
     const bool alone = summed && (read < loop.first || read == loop.now);
     if (met) share(loop, level + 1 < depth ? running[level + 1].ranges : listed, at, alone ? sum : 0);
     (write ? cell.wrote : cell.read)[level] = loop.now;
-    if (write) cell.sums = (cell.sums & ~(1 << level)) | summed << level;
+    if (write) {
+      cell.sums = (cell.sums & ~(1 << level)) | summed << level;
+      cell.several = (cell.several & ~(1 << level)) | (several || (again && wrote != loop.now)) << level;
+    }
   }
 }
 
