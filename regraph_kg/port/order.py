@@ -407,9 +407,9 @@ class Order:
         inside = [*walk(classes[0])]
         items = [it for it in inside if it.type == "field_declaration"]
         listed = [it for item in items for it in item.children_by_field_name("declarator")]
-        own = {declared_name(it): it for it in listed if it.type != "function_declarator"}
+        own = {declared_name(it): it for it in listed}
         odd = {"this", "lambda_expression", "operator_name", "friend_declaration"}
-        plain = all(it.type in ("field_identifier", "pointer_declarator") for it in own.values())
+        plain = all(it.type in ("field_identifier", "pointer_declarator") for it in listed)
         named = [it for it in inside if it.type == "identifier" and text(it) in own]
         bodies = [it for it in named if inside_of(it, {"compound_statement"}) is not None]
         return (
