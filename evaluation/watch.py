@@ -33,7 +33,7 @@ _CALLS, _FEWEST = 4, 3  # calls at most; iterations without which a loop shows n
 _MOST_BYTES, _PATIENCE_SECONDS = 4 * 2**20, 5.0
 _LAST_WORDS = re.compile(r'std::fputs\("[^"\n]*", stderr\), (?=std::abort\(\);)')
 """What the entry of an adopted function says before it ends a call, which returns nothing then."""
-_VERSION = "2"  # of what is kept
+_VERSION = "3"  # of what is kept
 _Shared = dict[int, tuple[str, ...]]  # bytes before a loop -> what its iterations share
 _KEPT = TypeAdapter(_Shared)
 

@@ -196,7 +196,9 @@ class Kernels:
         """Calls that move, set or swap elements as what they do, which threads may share."""
 
         def said(match: re.Match[str]) -> str:
-            found = match.groupdict()
+            found, before = match.groupdict(), match.string[: match.start()].rstrip()
+            if before and before[-1] not in ";{})":
+                return match[0]  # its value is used
             if one := found.get("one"):
                 kept, other = self.new("kept"), found["other"]
                 return f"{{ auto {kept} = {one}; {one} = {other}; {other} = {kept}; }}"

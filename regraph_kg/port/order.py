@@ -410,6 +410,7 @@ class Order:
         own = {declared_name(it): it for it in listed}
         odd = {"this", "lambda_expression", "operator_name", "friend_declaration"}
         plain = all(it.type in ("field_identifier", "pointer_declarator") for it in listed)
+        plain = plain and not any("[" in text(it) for it in listed)
         named = [it for it in inside if it.type == "identifier" and text(it) in own]
         bodies = [it for it in named if inside_of(it, {"compound_statement"}) is not None]
         return (
