@@ -12,9 +12,21 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
-from regraph_kg.cpp import syntax
 from regraph_kg.cpp.edits import Edits
-from regraph_kg.cpp.syntax import LOOPS, called, declared_name, inside_of, operator, text, walk
+from regraph_kg.cpp.syntax import (
+    LOOPS,
+    arguments,
+    called,
+    declared_name,
+    inside_of,
+    operator,
+    statements,
+    target,
+    text,
+    tree_of,
+    walk,
+)
+from regraph_kg.cpp.syntax import parameters as parameters_of
 from regraph_kg.search.transform import words
 from regraph_kg.search.transform.words import COMPUTING, NoFitError
 
@@ -37,7 +49,7 @@ def inlined(code: str) -> str:
     """The code with bodies in place of calls in loops."""
     # a destructor would run later than it does
     for _ in range(0 if re.search(r"__global__|~\w+\(", code) else MOST_STEPS):
-        edits, root = Edits(), syntax.tree_of(code).root
+        edits, root = Edits(), tree_of(code).root
         calls = [node for node in walk(root) if node.type == "call_expression"]
         for call in calls:
             with suppress(NoFitError):
@@ -68,7 +80,7 @@ def _inline(root: Node, call: Node, edits: Edits) -> None:
     _demand(named.count(called(call)) == 1 and _child(call, "function").type == "identifier")
     function = functions[named.index(called(call))]
     caller = inside_of(call, ("function_definition",))
-    parameters = syntax.parameters(_child(function, "declarator"))
+    parameters = parameters_of(_child(function, "declarator"))
     # a macro may hold a name of the body
     used = {text(node) for node in walk(function) if node.type in _NAMES}
     _demand(not used & {*re.findall(r"#[ \t]*define[ \t]+(\w+)", text(root))})
@@ -76,7 +88,7 @@ def _inline(root: Node, call: Node, edits: Edits) -> None:
     statement, alone = _statement(function, call)
     taken = " ".join({text(node) for node in walk(root) if not node.child_count})
     number = next(one for one in range(1, 100) if not re.search(rf"_{one}\b", taken))
-    inner, kind = syntax.statements(_child(function, "body")), text(_child(function, "type"))
+    inner, kind = statements(_child(function, "body")), text(_child(function, "type"))
     first, last = inner[0].start_byte - function.start_byte, inner[-1].end_byte
     code = (function.text or b"")[first : last - function.start_byte].decode()
     result = f"{called(call)}_result"
@@ -86,7 +98,7 @@ def _inline(root: Node, call: Node, edits: Edits) -> None:
     body, lines, values = code, "", dict[str, str]()
     shared = any("&" in text(one) and "const" not in text(one) for one in parameters)
     steady = not shared and {*words.calls(code)} <= COMPUTING
-    for parameter, argument in zip(parameters, syntax.arguments(call), strict=True):
+    for parameter, argument in zip(parameters, arguments(call), strict=True):
         written, name = text(parameter), declared_name(parameter)
         _demand(name and written.endswith(name))
         values[name] = f"{name}_{number}"
@@ -120,17 +132,15 @@ def _check(function: Node, caller: Node | None, call: Node, given: list[str]) ->
         and "goto" not in text(caller)
     )
     listed = _child(declarator, "parameters").named_children
-    _demand(len(listed) == len(given) == len(syntax.arguments(call)))
+    _demand(len(listed) == len(given) == len(arguments(call)))
     returns = [node for node in nodes if node.type == "return_statement"]
     _demand(text(body).count("return") == text(body).count("return ") == len(returns) <= 1)
-    _demand(
-        not returns or (returns[0] == syntax.statements(body)[-1] and returns[0].named_children)
-    )
+    _demand(not returns or (returns[0] == statements(body)[-1] and returns[0].named_children))
     _demand(not any(node.type in ("labeled_statement", "function_declarator") for node in nodes))
     own = {*words.declared(text(body))}
     free = {text(node) for node in nodes if node.type in _NAMES} - own - {*given}
     known = {*words.declared(text(_child(caller, "body")))}
-    known |= {*map(declared_name, syntax.parameters(caller))}
+    known |= {*map(declared_name, parameters_of(caller))}
     _demand(not (free | {called(call)}) & known and not own & {*given})
 
 
@@ -152,7 +162,7 @@ def _statement(function: Node, call: Node) -> tuple[Node, bool]:
     _demand(last is None or last.type != "preproc_call")  # a directive
     _demand(not re.match(r"(static|thread_local|constexpr)\b", text(holder)))
     _demand(len(holder.children_by_field_name("declarator")) <= 1)
-    _demand(not any(syntax.target(one) is not None and one != node for one in walk(node)))
+    _demand(not any(target(one) is not None and one != node for one in walk(node)))
     # another function may read what the body writes, or write what it reads
     whole = node.child_by_field_name("right") or node.child_by_field_name("value") or node
     body = text(_child(function, "body"))
@@ -169,9 +179,11 @@ def _statement(function: Node, call: Node) -> tuple[Node, bool]:
 
 def _is(name: str, kind: str, caller: Node | None) -> bool:
     """Whether a variable of a caller has a type, is declared once, and has no second name."""
-    nodes = [node for node in walk(caller) if node.type.endswith("declaration")] if caller else []
-    listed = [(node, node.children_by_field_name("declarator")) for node in nodes]
-    kinds = [_kind(node) for node, found in listed if name in map(declared_name, found)]
+    kinds = list[str]()
+    for node in walk(caller) if caller is not None else ():
+        listed = node.children_by_field_name("declarator")
+        if node.type.endswith("declaration") and name in map(declared_name, listed):
+            kinds.append(_kind(node))
     return name.isidentifier() and kinds == [kind] and not _is_aliased(name, text(caller))
 
 
