@@ -1,4 +1,4 @@
-"""Bodies in place of calls: a form of a code for patterns.
+"""Bodies in place of calls, and counting `while` loops as `for`: a form of a code for patterns.
 
 A pattern sees one function, and people put a loop into a helper. In place of a call within a loop
 stands the body of a function of the same file that has a loop itself. What is taken is a short
@@ -7,7 +7,6 @@ or names that the caller has, too. Names are new, and arguments are read once.
 """
 
 import re
-from contextlib import suppress
 from functools import lru_cache
 
 from tree_sitter import Node
@@ -46,16 +45,21 @@ _HOLDERS = ("declaration", "expression_statement", "return_statement")
 
 @lru_cache(maxsize=8)
 def inlined(code: str) -> str:
-    """The code with bodies in place of calls in loops."""
+    """The code with bodies in place of calls in loops, and `for` in place of `while`."""
     # a destructor would run later than it does
     for _ in range(0 if re.search(r"__global__|~\w+\(", code) else MOST_STEPS):
         edits, root = Edits(), tree_of(code).root
-        calls = [node for node in walk(root) if node.type == "call_expression"]
-        for call in calls:
-            with suppress(NoFitError):
-                _inline(root, call, edits)
+        for node in walk(root):
+            try:
+                if node.type == "while_statement":
+                    _count(node, edits)
+                elif node.type == "call_expression" and inside_of(node, LOOPS) is not None:
+                    _inline(root, node, edits)
+            except NoFitError:
+                continue
+            if edits.replacements:
                 break
-        else:
+        if not edits.replacements:
             break
         code = edits.applied(code.encode())
     return code
@@ -71,6 +75,25 @@ def _child(node: Node | None, field: str) -> Node:
     if child is None:
         raise NoFitError
     return child
+
+
+def _count(loop: Node, edits: Edits) -> None:
+    """Make `int k = 0; while (k < n) { ..; ++k; }` a `for`, where `k` is not read after it."""
+    before, body, block = loop.prev_named_sibling, _child(loop, "body"), loop.parent
+    name, inner = declared_name(_child(before, "declarator")), statements(body)
+    if before is None or before.type != "declaration" or block is None or not inner:
+        raise NoFitError
+    _demand(block.type == "compound_statement" and not re.search(r"[&,]|static", text(before)))
+    last = inner[-1].named_children[0] if inner[-1].named_children else loop
+    _demand(inner[-1].type == "expression_statement" and text(target(last)) == name)
+    _demand(operator(last) in ("++", "--", "+=", "-="))
+    _demand(all(node.type != "continue_statement" for node in walk(loop)))
+    later = [node for node in block.children if node.start_byte >= loop.end_byte]
+    _demand(name not in {text(one) for node in later for one in walk(node)})
+    head = f"for ({text(before)} {text(_child(loop, 'condition')).strip()[1:-1]}; {text(last)}) "
+    edits.put(before, "")
+    edits.replacements.append((loop.start_byte, body.start_byte, head))
+    edits.put(inner[-1], "")
 
 
 def _inline(root: Node, call: Node, edits: Edits) -> None:
@@ -98,18 +121,27 @@ def _inline(root: Node, call: Node, edits: Edits) -> None:
     body, lines, values = code, "", dict[str, str]()
     shared = any("&" in text(one) and "const" not in text(one) for one in parameters)
     steady = not shared and {*words.calls(code)} <= COMPUTING
+    offsets = dict[str, str]()
     for parameter, argument in zip(parameters, arguments(call), strict=True):
-        written, name = text(parameter), declared_name(parameter)
+        written, name, base, offset = text(parameter), declared_name(parameter), argument, ""
         _demand(name and written.endswith(name))
         values[name] = f"{name}_{number}"
-        pointer = not re.search(rf"\b{name}\b(?!\[)", body)  # elements alone are used
+        elements = rf"(?<![\w.>]){name}\[[\w\s+*/%().-]*\]"  # of an index that is no sum's end
+        pointer = len(re.findall(elements, body)) == len(re.findall(rf"\b{name}\b", body))
+        if pointer and "*" in written and operator(argument) == "+":
+            base, offset = argument.children[0], text(argument.children[2])
         stays = name not in words.changed(body) or pointer
         same = steady and stays and "&" not in written and ("*" not in written or pointer)
-        if not same or _is_aliased(name, body) or not _is(text(argument), _kind(parameter), caller):
+        if not same or _is_aliased(name, body) or not _is(text(base), _kind(parameter), caller):
             lines += f"{written.removesuffix(name)}{values[name]} = {text(argument)};\n"
+        elif offset:
+            lines += f"const long {name}_at_{number} = {offset};\n"
+            offsets[f"{values[name]}["] = f"{text(base)}[{name}_at_{number} + "
         else:
-            values[name] = text(argument)
+            values[name] = text(base)
     code = words.copy(code, number, values=values)
+    for before, after in offsets.items():
+        code = code.replace(before, after)
     block = statement.parent is not None and statement.parent.type == "compound_statement"
     edits.insert(statement.start_byte, f"{'' if block else '{'}{lines}{code}\n")
     edits.put(*((statement, "") if alone else (call, f"{result}_{number}")))
@@ -123,14 +155,11 @@ def _check(function: Node, caller: Node | None, call: Node, given: list[str]) ->
         raise NoFitError
     nodes, space = [*walk(body)], inside_of(function, ("namespace_definition",))
     _demand(declarator.type == "function_declarator" and text(_child(function, "type")) != "auto")
-    _demand(any(node.type in LOOPS for node in nodes) and inside_of(call, LOOPS) is not None)
-    _demand(function.end_byte < call.start_byte and called(call) not in words.calls(text(body)))
+    _demand(any(node.type in LOOPS for node in nodes) and function.end_byte < call.start_byte)
+    _demand(called(call) not in words.calls(text(body)) and "goto" not in text(caller))
     _demand(space is None or not text(space.child_by_field_name("name")))
     _demand(inside_of(function, _SCOPES) is inside_of(call, _SCOPES) is None)
-    _demand(
-        "::" not in text(_child(caller, "declarator")).partition("(")[0]
-        and "goto" not in text(caller)
-    )
+    _demand("::" not in text(_child(caller, "declarator")).partition("(")[0])
     listed = _child(declarator, "parameters").named_children
     _demand(len(listed) == len(given) == len(arguments(call)))
     returns = [node for node in nodes if node.type == "return_statement"]

@@ -1,4 +1,4 @@
-"""Bodies in place of calls."""
+"""Bodies in place of calls, and counting `while` loops as `for`."""
 
 import pytest
 
@@ -21,6 +21,13 @@ def test_a_helpers_loop_stands_in_place_of_its_call() -> None:
     new = inlined(HELPER + CALLER).partition("void pulse")[2]
     assert "for (int q_1 = 0; q_1 < w; q_1++) s_1 += ticks[i + q_1];" in new
     assert "rate[i] = beats_result_1;" in new
+
+
+def test_a_pointer_into_an_array_becomes_an_offset() -> None:
+    helper = HELPER.replace("int begin, ", "").replace("begin + ", "")
+    new = inlined(helper + CALLER.replace("ticks, i", "ticks + 2 * i")).partition("void pulse")[2]
+    assert "const long ticks_at_1 = 2 * i;" in new
+    assert "s_1 += ticks[ticks_at_1 + q_1];" in new
 
 
 def test_an_argument_that_the_helper_changes_is_read_into_a_variable_of_its_own() -> None:
@@ -51,6 +58,14 @@ def test_an_argument_that_the_helper_changes_is_read_into_a_variable_of_its_own(
 def test_a_call_stays_where_a_body_may_compute_something_else(old: str, new: str) -> None:
     code = (HELPER + CALLER).replace(old, new)
     assert inlined(code) == code != HELPER + CALLER
+
+
+def test_a_while_loop_that_counts_is_a_for_loop() -> None:
+    code = "void f(int* a, int n) {\n    int k = 0;\n    while (k < n) { a[k] = 1; ++k; }\n}\n"
+    assert "for (int k = 0; k < n; ++k) { a[k] = 1;" in inlined(code)
+    skips = code.replace("a[k] = 1;", "if (a[k]) continue;")
+    assert inlined(skips) == skips
+    assert inlined(kept := code.replace("}\n}", "}\n    a[0] = k;\n}")) == kept
 
 
 def test_a_transform_sees_the_body_only_where_it_fits_nowhere_else() -> None:
