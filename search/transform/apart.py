@@ -24,7 +24,6 @@ from typing import NamedTuple
 
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.text import plain
-from regraph_kg.search.transform.callees import inlined
 from regraph_kg.search.transform.transform import LONGEST, Transform, carried_out, read_code
 
 SECONDS, MORE = 1.5, 0.3  # of the processor for a transform: at most, and for each further code
@@ -209,7 +208,7 @@ def _serve() -> None:
     for text, code, reading, seconds in map(json.loads, sys.stdin):
         if code is not None:
             signal.setitimer(signal.ITIMER_PROF, reading)
-            read_code(code), read_code(inlined(code))  # its facts are no cost of a transform
+            read_code(code)  # its facts are no cost of a transform
             signal.setitimer(signal.ITIMER_PROF, 0)
             _say("read")
         _say(_answered(text, code, seconds).model_dump_json())

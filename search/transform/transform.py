@@ -19,7 +19,6 @@ from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.models.base import Frozen
-from regraph_kg.search.transform.callees import inlined
 from regraph_kg.search.transform.pattern import Bound, Pattern, Place, is_lone
 from regraph_kg.search.transform.piece import Code, Piece
 from regraph_kg.search.transform.template import Language
@@ -112,18 +111,8 @@ def shipped(path: Path) -> Iterator[tuple[Transform, str]]:
 def carried_out(transform: Transform, code: str) -> Iterator[tuple[int, str]]:
     """The codes after the step: for each place where it fits, with each choice of parameters.
 
-    With each comes its choice's number, 0 for the defaults. Where it fits nowhere, bodies are
-    written in place of calls first. Nothing for a code with errors.
+    With each comes its choice's number, 0 for the defaults. Nothing for a code with errors.
     """
-    made = None
-    for form in dict.fromkeys((code, inlined(code))):
-        for made in _carried_out(transform, form):
-            yield made
-        if made is not None:
-            return
-
-
-def _carried_out(transform: Transform, code: str) -> Iterator[tuple[int, str]]:
     read = read_code(code)
     if not read.tree.complete:
         return
