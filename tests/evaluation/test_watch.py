@@ -55,6 +55,12 @@ SHARE = {  # the body of a function of (const double* a, double* o, int n) -> wh
     "for (int i = 0; i < n; ++i) { o[i % 3] += a[i]; if (i == 7) o[2] = 0; }": "memory",
     "for (int i = 0; i < n; ++i) { if (i == 2) o[2] = 0; o[i % 3] += a[i]; }": "memory",
     "for (int i = 0; i < n; ++i) { o[i] = 1; o[i] += a[i]; }": "nothing",
+    "for (int i = 0; i + 1 < n; ++i) { o[i / 2] += a[i]; if (i % 2) o[i / 2] /= 2; }": "memory",
+    "for (int i = 0; i + 1 < n; ++i) { o[i / 2] += a[i];"
+    " if (i % 2) o[n - 1] = o[i / 2]; }": "memory",
+    "int* k = (int*)o; for (int i = 0; i < n; ++i) k[i % 3] += 0.75;": "memory",  # not in order
+    "short* k = (short*)o; for (int i = 0; i < n; ++i) k[i % 3] += 1;": "memory",
+    "int k = 0; for (int i = 0; i < n; ++i) o[k++ % 3] += a[i];": "k, memory",
     "for (int i = 0; i < n; ++i) reinterpret_cast<Twice*>(o)[i % 3] += a[i];": "memory",
     "for (int i = 0; i < n; ++i) { held = a[i]; o[i] = held; }": "memory",
     "for (int i = 0; i < n; ++i) { static double last; last = a[i]; o[i] = last; }": "memory",

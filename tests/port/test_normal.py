@@ -30,6 +30,10 @@ PLAIN = [
         "for (int i = 1; i < n; ++i) { const float* row = x + i - 1; y[i] = row[0]; }",
     ),
     (
+        "for (int i = 0; i + 1 < n; ++i) y[i] = x[i + 1];",
+        "for (int i = 0; i < n - 1; ++i) y[i] = x[i + 1];",
+    ),
+    (
         "int i = n; while (i > 1) { if (x[i - 1] < 0) break; y[i - 1] = 1; i -= 2; } y[0] = i;",
         "int i;  for (i = n; i > 1; i -= 2) { if (x[i - 1] < 0) break; y[i - 1] = 1; } y[0] = i;",
     ),
@@ -46,6 +50,7 @@ KEPT = [
     "float t; for (int i = 0; i < n; i++) {"
     " t = x[i]; for (int k = 0; k < 2; ++k) { int t = k; y[t] = 1; } }",
     "int i = 0; while (i < n) { if (x[i] > 0) { i += 2; continue; } y[i] = 1; i++; }",
+    "size_t m = n; for (size_t i = 0; i + 1 < m; ++i) y[i] = x[i];",  # m - 1 may be far from 0
     "for (int i = 2; i < n; i += 2) y[i] = y[i - 2] + x[i];",
     "float t = 1; for (int i = 0; i < n; i++) { t = t * x[i]; y[i] = t; }",
 ]
@@ -140,6 +145,11 @@ def test_a_lambda_that_computes_an_index_is_written_out_where_what_it_holds_stay
     )
     assert "y[(n - 1 - (int)(i))]" in plain(f"{HEAD} {{ {body} }}")
     assert "y[at(i)]" in plain(f"{HEAD} {{ {body.replace('; for', '; n = 3; for')} }}")
+
+
+def test_a_lambda_that_names_an_element_is_written_out() -> None:
+    body = "auto at = [&](int i) -> float& { return y[n - 1 - i]; }; at(0) = x[0]; // looked at"
+    assert "y[n - 1 - (int)(0)] = x[0];" in plain(f"{HEAD} {{ {body}\n }}")
 
 
 SET_FIRST = [

@@ -76,9 +76,47 @@ def test_what_was_seen_gives_threads_which_compute_the_same(tmp_path: Path, name
     assert differences(given, made, tmp_path) == []
 
 
-def test_an_object_whose_field_a_method_sets_is_not_made_anew(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "effect",
+    [
+        "--n_;",
+        "int& r = n_; r = 1;",
+        "int* r = &n_; *r = 1;",
+        "this->n_ = 1;",
+        "*this = Grid(all_, 1);",
+        "std::swap(n_, n_);",
+        "const_cast<Grid*>(this)->n_ = 1;",
+        "all_ += 1;",
+        "(n_) = 1;",
+    ],
+)
+def test_an_object_whose_fields_a_method_may_set_is_not_made_anew(
+    tmp_path: Path, effect: str
+) -> None:
     code = problem_of(SEEN["elements that a method adds to"]).serial_code
-    code = code.replace(HEAD, f"{GRID}{HEAD}").replace("void clear() {", "void clear() { --n_;")
+    code = code.replace(HEAD, f"{GRID}{HEAD}").replace(
+        "void clear() {", f"void clear() {{ {effect}"
+    )
     given = problem_of("").model_copy(update={"serial_code": code})
     made = port(given.model_copy(update={"serial_code": with_seen(tmp_path, given)}))
     assert not threads(made)
+
+
+def test_sums_that_must_be_exact_are_added_up_in_their_order(tmp_path: Path) -> None:
+    given = problem_of(SEEN["elements that a method adds to"])
+    code = given.serial_code.replace(HEAD, f"{GRID}{HEAD}")
+    given = given.model_copy(update={"serial_code": code, "tolerance": "exact"})
+    made = port(given.model_copy(update={"serial_code": with_seen(tmp_path, given)}))
+    assert not threads(made)
+
+
+def test_what_is_taken_away_is_no_large_unsigned_number(tmp_path: Path) -> None:
+    given = problem_of(
+        "std::vector<int> own(3);"
+        " const auto at = [&](int i) -> float& { return y[i % 3]; };"
+        " for (int i = 0; i < n; ++i) { if (x[i] > 9) own[0] = 1; at(i) -= own.size(); }"
+    )
+    seen = given.model_copy(update={"serial_code": with_seen(tmp_path, given)})
+    made = port(seen)
+    assert isinstance(made, Port)
+    assert differences(given, made, tmp_path) == []

@@ -116,3 +116,68 @@ def test_words_of_places_and_parts() -> None:
     )
     assert both.count("for (") == 1
     assert "x[a_t1] = k;" in both
+
+
+OWN_ROWS = """
+__global__ void rows(const float* x, float* y, float* all, int n, int m) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        float* row = all + size_t(m) * (i);
+        for (int j = 0; j < m; ++j) row[j] = x[j] * i;
+        for (int j = 1; j < m; ++j) row[j] += row[j - 1];
+        y[i] = row[m - 1];
+    }
+}
+void call(const float* x, float* y, float* all, int n, int m) {
+    rows<<<(n + 127) / 128, 128>>>(x, y, all, n, m);
+}
+"""
+
+
+def test_own_rows_are_interleaved() -> None:
+    [code] = made("memory-coalescing.interleaved", OWN_ROWS)
+    assert "float* row = all + i;" in code
+    assert "row[size_t(j) * n] += row[size_t(j - 1) * n];" in code
+    assert "y[i] = row[size_t(m - 1) * n];" in code
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("y[i] = row[m - 1];", "y[i] = *row;"),
+        ("y[i] = row[m - 1];", "y[i] = last(row, m);"),  # it goes through the row itself
+        ("* (i);", "* (i + 1);"),
+        ("+ threadIdx.x;", "+ threadIdx.x + 3;"),
+    ],
+)
+def test_rows_that_are_used_otherwise_stay(old: str, new: str) -> None:
+    assert made("memory-coalescing.interleaved", OWN_ROWS.replace(old, new)) == []
+
+
+def test_a_kernel_is_told_that_its_arrays_do_not_overlap() -> None:
+    [code] = made("read-only-cache.restrict", ROWS)
+    assert "rows(const float* __restrict__ x, float* __restrict__ y, int n, int m)" in code
+    assert made("read-only-cache.restrict", ROWS.replace("(x, y, n, m);", "(x, x, n, m);")) == []
+    assert made("read-only-cache.restrict", code) == []
+
+
+def test_several_arrays_of_bins_are_private() -> None:
+    code = """
+__global__ void bins(const int* x, const double* v, double* sum, long long* count, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        atomicAdd(&sum[x[i]], v[i]);
+        atomicAdd((unsigned long long*)&count[x[i]], (unsigned long long)(1));
+    }
+}
+void call(const int* x, const double* v, double* sum, long long* count, int n) {
+    bins<<<(n + 127) / 128, 128>>>(x, v, sum, count, n);
+}
+"""
+    [private] = made("shared-memory-privatization.bins", code)
+    assert "__shared__ double own_sum[2048];" in private
+    assert "__shared__ unsigned long long own_count[2048];" in private
+    assert "atomicAdd(&own_count[x[i]], (unsigned long long)(1));" in private
+    assert "atomicAdd((unsigned long long*)&count[bin], own_count[bin]);" in private
+    read = code.replace("v[i]);", "v[i]); if (sum[0] > 3) return;")
+    assert made("shared-memory-privatization.bins", read) == []
