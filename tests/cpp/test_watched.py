@@ -62,7 +62,7 @@ def test_the_variables_of_the_frame_around_a_loop_are_watched() -> None:
     const int k = 3; static int calls; double sum = 0; double own[4]; int i;
     for (i = 0; i < n; ++i) { double t = a[i]; for (int j = 0; j < k; ++j) own[j] += t; }
 }"""
-    _, found = watched(code, 64)
+    _, found, _ = watched(code, 64)
     assert found[0].names == ("k", "sum", "own", "n", "a", "out")
     assert found[1].names == ("t", "k", "sum", "own", "i", "n", "a", "out")
 

@@ -13,7 +13,7 @@ __global__ void spmv_kernel(const int* start, const int* column, const float* va
 }
 
 void launch(const int* start, const int* column, const float* value, const float* x, float* y, int rows, int nonzeros) {
-    const int threads = 128;
+    const int threads = 256;
     (void)nonzeros;
     const long long count = rows;
     if (count > 0) {
