@@ -17,15 +17,12 @@ from tree_sitter import Node, Tree
 
 from regraph_kg import regular
 from regraph_kg.cpp import syntax
-from regraph_kg.cpp.syntax import around, declared_name, inside_of, parse, walk
+from regraph_kg.cpp.syntax import around, declared_name, inside_of, parse, walk, without_markers
 from regraph_kg.errors import BadInput, file_errors
 
 MOST_BYTES = 16 * 2**20
 _SCOPES = {"namespace_definition", "class_specifier", "struct_specifier"}
 CLASSES = {"class_specifier", "struct_specifier", "union_specifier"}
-_MARKER = re.compile(rb"(?<![^\s*&>])(?:[A-Z][A-Z0-9_]+|__\w+__)(?=\s+[A-Za-z_])")
-"""A word in capitals, or with underscores around it, before another word."""
-_SIDE = re.compile(rb"\b__(?:host|device|global)__\s")  # CUDA's words, which g++ does not know
 _SPACE = re.compile(r"\s*([^\w\s])\s*|\s+")
 
 
@@ -59,7 +56,13 @@ class CodeFile:
     @cached_property
     def outline(self) -> list[Node]:
         """The nodes outside of the bodies of functions, in text order."""
-        return _outline(self.tree)
+        found, waiting = list[Node](), [self.tree.root_node]
+        while waiting:
+            node = waiting.pop()
+            found.append(node)
+            body = node.child_by_field_name("body") if node.type == "function_definition" else None
+            waiting += [child for child in reversed(node.children) if child != body]
+        return found
 
     @property
     def begin(self) -> int:
@@ -165,35 +168,9 @@ def parsed(path: Path, content: bytes, original: bytes | None = None) -> CodeFil
     if content.startswith(codecs.BOM_UTF8):
         content = b" " * len(codecs.BOM_UTF8) + (original := content)[len(codecs.BOM_UTF8) :]
     tree = parse(content)
-    readable = _without_markers(content, tree)
+    readable = without_markers(content, tree.root_node, host=True)
     tree = tree if readable == content else parse(readable)
     return CodeFile(path, readable, tree, content if original is None else original)
-
-
-def _outline(tree: Tree) -> list[Node]:
-    found, waiting = list[Node](), [tree.root_node]
-    while waiting:
-        node = waiting.pop()
-        found.append(node)
-        body = node.child_by_field_name("body") if node.type == "function_definition" else None
-        waiting += [child for child in reversed(node.children) if child != body]
-    return found
-
-
-def _without_markers(content: bytes, tree: Tree) -> bytes:
-    """The text with spaces for macros like NO_INLINE in heads that the parser cannot read."""
-    parts, end = list[bytes](), 0
-    for node in _outline(tree):
-        body = node.child_by_field_name("body")
-        if node.type != "function_definition" or body is None or node.start_byte < end:
-            continue
-        head = [child for child in node.children if child.id != body.id]
-        text = content[node.start_byte : body.start_byte]
-        if any(child.has_error for child in head) or _SIDE.search(text):
-            blank = _MARKER.sub(lambda match: b" " * len(match[0]), text)
-            parts += [content[end : node.start_byte], blank]
-            end = body.start_byte
-    return b"".join((*parts, content[end:]))
 
 
 def functions(source: CodeFile) -> list[Function]:

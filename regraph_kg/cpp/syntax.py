@@ -16,6 +16,10 @@ MOST_BYTES = 200_000  # longer text is read up to here, and counts as not read w
 _ACCESSES = frozenset({"subscript_expression", "pointer_expression", "field_expression"})
 _ATTRIBUTE = re.compile(rb"__(?:cluster_dims|block_size|maxnreg)__\s*\((?:[^()]|\([^()]*\))*\)")
 """Attributes of kernels that the grammar does not know."""
+_MARKER = re.compile(rb"(?<![^\s*&>])[A-Z][A-Z0-9_]+(?=\s+[A-Za-z_])")
+"""A word in capitals before another word."""
+_HOST_MARKER = re.compile(rb"(?<![^\s*&>])(?:[A-Z][A-Z0-9_]+|__\w+__)(?=\s+[A-Za-z_])")
+_SIDE = re.compile(rb"\b__(?:host|device|global)__\s")
 _NAMES = frozenset(
     {
         *("identifier", "field_identifier", "type_identifier"),
@@ -51,7 +55,7 @@ def tree_of(code: str) -> SyntaxTree:
     short = live(content[:MOST_BYTES])
     root = parse(short).root_node
     if root.has_error:
-        plain = _without_markers(short, root)
+        plain = without_markers(short, root)
         root = parse(plain).root_node if plain != short else root
     return SyntaxTree(root, not root.has_error and len(content) <= MOST_BYTES)
 
@@ -77,21 +81,25 @@ def live(content: bytes) -> bytes:
     return bytes(plain)
 
 
-def _without_markers(content: bytes, root: Node) -> bytes:
-    """The text with blanks for words like NO_INLINE in the heads of functions, and for attributes.
+def without_markers(content: bytes, root: Node, *, host: bool = False) -> bytes:
+    """The text with blanks for words like NO_INLINE in heads that cannot be read, and attributes.
 
-    Such a word is a macro for a compiler, and makes the head unreadable.
+    Such a word is a macro for a compiler. `host`: as g++ reads it, which knows no words of CUDA.
     """
-    plain = bytearray(_ATTRIBUTE.sub(lambda found: _INK.sub(b" ", found[0]), content))
+    plain = bytearray(_ATTRIBUTE.sub(_blank, content))
     for node in walk(root):
         body = node.child_by_field_name("body") if node.type == "function_definition" else None
-        heads = [n for n in node.children if body is not None and n.start_byte < body.start_byte]
-        for leaf in (inner for head in heads for inner in walk(head) if not inner.child_count):
-            word = text(leaf)
-            is_marker = len(word) > 2 and "_" in word and word.isupper()  # noqa: PLR2004
-            if is_marker and "identifier" in leaf.type:
-                plain[leaf.start_byte : leaf.end_byte] = b" " * (leaf.end_byte - leaf.start_byte)
+        if body is not None:
+            head = plain[node.start_byte : body.start_byte]
+            unread = any(child.has_error for child in node.children if child != body)
+            if unread or (host and _SIDE.search(head)):
+                marker = _HOST_MARKER if host else _MARKER
+                plain[node.start_byte : body.start_byte] = marker.sub(_blank, head)
     return bytes(plain)
+
+
+def _blank(found: re.Match[bytes]) -> bytes:
+    return _INK.sub(b" ", found[0])
 
 
 def text(node: Node | None) -> str:
