@@ -118,14 +118,14 @@ def _figures(successors: Iterable[Successor]) -> _Figures:
     """Tries on this device, and on others as a part."""
     found = dict[str, tuple[_Tally, _Tally]]()
     for one in successors:
-        here = ELSEWHERE if one.statistics == "other-devices" else 1.0
+        weight = ELSEWHERE if one.statistics == "other-devices" else 1.0
+        here, elsewhere, alike = one.here, one.elsewhere, one.alike
         every = (
-            here * one.tried + ELSEWHERE * one.tried_elsewhere,
-            here * one.verified + ELSEWHERE * one.verified_elsewhere,
-            _log(here * one.sum_log2_effect + ELSEWHERE * one.sum_log2_elsewhere),
+            weight * here.tried + ELSEWHERE * elsewhere.tried,
+            weight * here.right + ELSEWHERE * elsewhere.right,
+            _log(weight * here.sum_log2 + ELSEWHERE * elsewhere.sum_log2),
         )
-        alike = one.alike_tried, one.alike_verified, _log(one.alike_sum_log2)
-        found[one.technique.id] = every, alike
+        found[one.technique.id] = every, (alike.tried, alike.right, _log(alike.sum_log2))
     return found
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from regraph_kg.models.graph import Neighbourhood, Successor
+from regraph_kg.models.graph import Neighbourhood, Successor, Tries
 from regraph_kg.models.run import GraphShown
 from regraph_kg.models.technique import Technique
 from regraph_kg.search.world import World
@@ -84,7 +84,7 @@ def _redealt(
 
 def _nothing(technique: Technique) -> Successor:
     """A successor of which nothing is known."""
-    return Successor(technique, 0, 0, 0, 0, "none")
+    return Successor(technique, 0, Tries(), "none")
 
 
 def _dealt(graph: _Graph, rng: random.Random) -> _Graph:

@@ -197,33 +197,27 @@ def successor(
     ruled = together({key: real[key] for key in real.keys() - judged.keys()})
     ruled.update(replays or {})
     own = together({key: counts for key, counts in judged.items() if key.learner == model})
-    on_device, rest = (
-        together({k: judged[k] for k in judged if (k.device == device) is here}, capped=True)
-        for here in (True, False)
+    here, elsewhere = (
+        _tries(
+            together({k: judged[k] for k in judged if (k.device == device) is there}, capped=True)
+        )
+        for there in (True, False)
     )
-    alike = together(judged, capped=True) if kind else Counts()
+    alike = f"_{kind}"  # nothing counts where no kind is asked
     by: Literal["device", "other-devices", "none"] = "device"
-    chosen, elsewhere = on_device, rest
-    if not on_device["tried"]:
-        by = "other-devices" if rest["tried"] else "none"
-        chosen, elsewhere = rest, Counts()
+    if not here.tried:
+        by = "other-devices" if elsewhere.tried else "none"
+        here, elsewhere = elsewhere, Tries()
     return Successor(
         technique=technique,
         examples=sum(counts["examples"] for counts in rows.values()),
-        tried=chosen["tried"],
-        verified=chosen["verified"],
-        sum_log2_effect=chosen["sum_log2_effect"],
+        here=here,
         statistics=by,
-        tried_elsewhere=elsewhere["tried"],
-        verified_elsewhere=elsewhere["verified"],
-        sum_log2_elsewhere=elsewhere["sum_log2_effect"],
-        alike_tried=alike[f"tried_{kind}"],
-        alike_verified=alike[f"verified_{kind}"],
-        alike_sum_log2=alike[f"sum_log2_effect_{kind}"],
-        claims=claimed["verified"],
-        sum_log2_claimed=claimed["sum_log2_effect"],
+        elsewhere=elsewhere,
+        alike=_tries(together(judged, capped=True), alike),
+        claimed=_tries(claimed),
         ruled=_tries(ruled),
-        ruled_alike=_tries(ruled, f"_{kind}") if kind else Tries(),
+        ruled_alike=_tries(ruled, alike),
         own=_tries(own),
     )
 

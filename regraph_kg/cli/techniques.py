@@ -54,8 +54,8 @@ def show(
     followed = [
         (
             one.technique.id,
-            *map(str, (one.examples, one.tried, one.verified)),
-            times(one.effect) if one.effect else "-",
+            *map(str, (one.examples, one.here.tried, one.here.right)),
+            times(one.here.effect) if one.here.effect else "-",
         )
         for one in successors
     ]

@@ -104,38 +104,35 @@ class MergeCounts:
 
 @dataclass(frozen=True, slots=True)
 class Tries:
-    """Tries of a step on all devices."""
+    """Tries of a step, how many were right, and the sum of these ones' effects (`EFFECT_SCALE`)."""
 
     tried: int = 0
     right: int = 0
-    sum_log2: int = 0  # of the right ones' effects (`EFFECT_SCALE`)
+    sum_log2: int = 0
+
+    @property
+    def effect(self) -> float | None:
+        """Geometric mean of the right ones' effects, if any."""
+        return float(2 ** (self.sum_log2 / EFFECT_SCALE / self.right)) if self.right else None
 
 
 @dataclass(frozen=True, slots=True)
 class Successor:
     """A technique seen after another one, with its statistics.
 
-    `examples` count over all devices; `statistics` says whose `tried`, `verified`
-    and `sum_log2_effect` (fixed point, `EFFECT_SCALE`) are. Beside the asked device's figures,
-    `.._elsewhere` are the others', else zero. One model's learned tries count in either as
+    `examples` count over all devices; `statistics` says whose tries `here` are. Beside the asked
+    device's stand the others' `elsewhere`. One model's learned tries count in either as
     `LEARNED_TRIES` at most, or as many as all other tries where those are more.
     """
 
     technique: Technique
     examples: int
-    tried: int
-    verified: int
-    sum_log2_effect: int
+    here: Tries
     statistics: Literal["device", "other-devices", "none"]
-    tried_elsewhere: int = 0
-    verified_elsewhere: int = 0
-    sum_log2_elsewhere: int = 0
-    alike_tried: int = 0
-    alike_verified: int = 0
-    alike_sum_log2: int = 0
+    elsewhere: Tries = Tries()
+    alike: Tries = Tries()
     """The same on all devices, on codes of the asked kind (cpp/kinds.py) alone."""
-    claims: int = 0
-    sum_log2_claimed: int = 0
+    claimed: Tries = Tries()
     """What files say of it without a judge: shown, and counted among nothing else."""
     ruled: Tries = Tries()
     ruled_alike: Tries = Tries()
@@ -143,16 +140,6 @@ class Successor:
     own: Tries = Tries()
     """Those of the figures above that the asked model made."""
     after: str = ""  # in pooled figures: the technique that it followed most
-
-    @property
-    def effect(self) -> float | None:
-        """Geometric mean of the verified effects, if any."""
-        return mean_effect(self.sum_log2_effect, self.verified)
-
-
-def mean_effect(sum_log2: int, number: int) -> float | None:
-    """Geometric mean of so many effects, by the sum of their logarithms (`EFFECT_SCALE`)."""
-    return float(2 ** (sum_log2 / EFFECT_SCALE / number)) if number else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from regraph_kg.cpp.kinds import kind_of
-from regraph_kg.models.graph import Likeness, mean_effect
+from regraph_kg.models.graph import Likeness
 from regraph_kg.models.next_steps import NextSteps, SuggestedStep, UnfitStep
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import start_id
@@ -27,7 +27,6 @@ if TYPE_CHECKING:  # only wiring knows a store
 MAY_FIT = 0.5  # how likely a technique fits of which the facts do not show it
 MOST_SUCCESSORS = 256  # most successors of one technique that are read; none has more today
 _OF_TECHNIQUE = ("name", "definition", "applies", "hurts")
-_FIGURES = ("effect", "tried", "verified", "examples", "alike_tried", "claims")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +76,19 @@ def next_steps(store: "GraphStore", question: Question) -> NextSteps:
         step = SuggestedStep(
             technique=technique.id,
             **{name: getattr(technique, name) for name in _OF_TECHNIQUE},
-            **{name: getattr(successor, name) for name in _FIGURES},
             expected=math.exp(foretold(offer).passes * foretold(offer).gain),
             transform=next((one.transform for one in graph.made(technique, question.code)), ""),
+            effect=successor.here.effect,
+            tried=successor.here.tried,
+            verified=successor.here.right,
+            alike=successor.alike.effect,
+            alike_tried=successor.alike.tried,
+            claims=successor.claimed.right,
+            claimed=successor.claimed.effect,
             replays=successor.ruled.tried,
             replays_right=successor.ruled.right,
-            replayed=mean_effect(successor.ruled.sum_log2, successor.ruled.right),
-            alike=mean_effect(successor.alike_sum_log2, successor.alike_verified),
-            claimed=mean_effect(successor.sum_log2_claimed, successor.claims),
+            replayed=successor.ruled.effect,
+            examples=successor.examples,
             measured=successor.statistics,
             in_code=in_code(offer),
             fits=offer.fit.fits,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from regraph_kg.backends.store import GraphStore
-from regraph_kg.models.graph import Successor
+from regraph_kg.models.graph import Successor, Tries
 from regraph_kg.models.trajectory import Measurement
 from tests.contract.plans import A100, H200, measured, plan
 from tests.recount import transitions
@@ -29,8 +29,10 @@ def told(store: GraphStore, *, excluded: str | None = None) -> list[Sequence[Suc
     """What a search reads, but how many examples and claims there are."""
     near = store.neighbourhood("cuda/start", device=H200, kind="map", exclude_problem=excluded)
     wide = store.pooled("cuda", device=H200, kind="map", exclude_problem=excluded)
-    nothing = {"examples": 0, "claims": 0, "sum_log2_claimed": 0}
-    return [[replace(one, **nothing) for one in some] for some in (near.successors, wide)]
+    return [
+        [replace(one, examples=0, claimed=Tries()) for one in some]
+        for some in (near.successors, wide)
+    ]
 
 
 def filled(store: GraphStore) -> list[Sequence[Successor]]:
@@ -66,10 +68,10 @@ def test_what_is_only_claimed_is_told_apart(store: GraphStore) -> None:
     store.merge([plan("d", measurements=[MILLION]), plan("b", measurements=[MILLION])])
     found = store.neighbourhood("cuda/start", device=H200)
     assert [one.technique.id for one in found.successors] == ["cuda/a", "cuda/b"]
-    assert [one.claims for one in found.successors] == [0, 1]
+    assert [one.claimed.right for one in found.successors] == [0, 1]
     (claimed,) = found.claimed
-    assert (claimed.technique.id, claimed.claims, claimed.tried) == ("cuda/d", 1, 0)
-    assert claimed.sum_log2_claimed == pytest.approx(19.93 * 2**20, rel=1e-3)
+    assert (claimed.technique.id, claimed.claimed.right, claimed.here.tried) == ("cuda/d", 1, 0)
+    assert claimed.claimed.sum_log2 == pytest.approx(19.93 * 2**20, rel=1e-3)
     (example,) = store.examples("cuda/start", "cuda/d")
     assert (example.verified, example.effect) == (False, None)
     by_device = {one.device: one.verified for one in transitions(store) if one.target == "cuda/b"}
@@ -81,4 +83,4 @@ def test_a_pair_that_was_claimed_first_follows_once_it_was_measured(store: Graph
     assert not store.neighbourhood("cuda/start", device=H200).successors
     store.merge([plan("d", measurements=[measured(run="later")])])
     (found,) = store.neighbourhood("cuda/start", device=H200).successors
-    assert (found.tried, found.effect, found.claims) == (1, 2.0, 1)
+    assert (found.here.tried, found.here.effect, found.claimed.right) == (1, 2.0, 1)

@@ -68,9 +68,9 @@ def test_the_cap_holds_over_other_devices_and_beside_an_excluded_problem(
     own = [plan("a", problem="own", code=f"{n}", measurements=[measured(A100)]) for n in range(20)]
     store.merge(own)
     (anywhere,) = store.neighbourhood("cuda/start", device=H200).successors
-    assert (anywhere.statistics, anywhere.tried) == ("other-devices", 40)
+    assert (anywhere.statistics, anywhere.here.tried) == ("other-devices", 40)
     (without,) = store.neighbourhood("cuda/start", device=H200, exclude_problem="own").successors
-    assert (without.statistics, without.tried) == ("other-devices", 8)
+    assert (without.statistics, without.here.tried) == ("other-devices", 8)
 
 
 def test_similarity_comes_before_where_an_example_is_from(store: GraphStore) -> None:
@@ -98,7 +98,7 @@ def test_a_step_that_a_transform_made_is_a_try_of_no_model(store: GraphStore) ->
     store.merge([learned(code="2", measurements=[measured()]), made])
     asked = {"device": H200, "model": "small@1"}
     (one,) = store.neighbourhood("cuda/start", **asked).successors  # type: ignore[arg-type]
-    assert (one.examples, one.tried, one.verified) == (2, 1, 1)
+    assert (one.examples, one.here.tried, one.here.right) == (2, 1, 1)
     assert one.own == Tries(1, 1, EFFECT_SCALE)
     assert one.ruled == Tries(2, 1, 2 * EFFECT_SCALE)
     other = replace(one, own=Tries())

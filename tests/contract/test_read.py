@@ -2,7 +2,7 @@
 
 from regraph_kg.backends.store import GraphStore
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.graph import Example, Successor
+from regraph_kg.models.graph import Example, Successor, Tries
 from regraph_kg.models.trajectory import Source
 from regraph_kg.settings import Settings
 from tests.contract.plans import A100, H200, again, failure, measured, plan, technique
@@ -43,23 +43,20 @@ def test_statistics_are_the_devices_own_else_the_others_else_none(store: GraphSt
             plan("c"),
         ]
     )
-    assert [
-        (s.statistics, s.examples, s.tried, s.verified, s.sum_log2_effect)
-        for s in successors(store, H200)
-    ] == [
-        ("device", 1, 1, 1, 2 * ONE),
-        ("other-devices", 1, 2, 1, ONE),
-        ("none", 1, 0, 0, 0),
+    assert [(s.statistics, s.examples, s.here) for s in successors(store, H200)] == [
+        ("device", 1, Tries(1, 1, 2 * ONE)),
+        ("other-devices", 1, Tries(2, 1, ONE)),
+        ("none", 1, Tries()),
     ]
 
 
 def test_beside_the_devices_own_statistics_stand_those_of_the_others(store: GraphStore) -> None:
     here, there = measured(H200, effect=None), measured(A100, effect=2.0)
     store.merge([plan("a", measurements=[here, there]), plan("b", measurements=[there])])
-    assert [
-        (s.tried, s.tried_elsewhere, s.verified_elsewhere, s.sum_log2_elsewhere)
-        for s in successors(store, H200)
-    ] == [(1, 1, 1, ONE), (1, 0, 0, 0)]
+    assert [(s.here.tried, s.elsewhere) for s in successors(store, H200)] == [
+        (1, Tries(1, 1, ONE)),
+        (1, Tries()),
+    ]
 
 
 def test_examples_come_verified_here_then_anywhere_then_by_effect_then_by_id(
@@ -129,12 +126,10 @@ def test_pooled_statistics_are_those_of_all_neighbourhoods_together(store: Graph
     )
     a, b, c, d = store.pooled("cuda", device=H200)
     assert [one.technique.id for one in (a, b, c, d)] == [f"cuda/{name}" for name in "abcd"]
-    assert (b.examples, b.tried, b.verified, b.sum_log2_effect) == (4, 2, 2, 3 * ONE)
-    assert (b.tried_elsewhere, b.verified_elsewhere) == (2, 2)
-    assert b.sum_log2_elsewhere == 6 * ONE
+    assert (b.examples, b.here, b.elsewhere) == (4, Tries(2, 2, 3 * ONE), Tries(2, 2, 6 * ONE))
     assert b.statistics == "device"
     assert (a.after, b.after, c.after, d.after) == ("cuda/start", "cuda/start", "cuda/start", "")
-    assert (d.examples, d.tried, d.statistics, d.technique.needs) == (0, 0, "none", ("loop",))
+    assert (d.examples, d.here.tried, d.statistics, d.technique.needs) == (0, 0, "none", ("loop",))
 
 
 def test_pooled_statistics_can_be_told_without_a_problem(store: GraphStore) -> None:

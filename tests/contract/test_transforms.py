@@ -57,7 +57,7 @@ def test_replays_of_accepted_transforms_tell_of_their_technique(store: GraphStor
     store.add_transforms([given(replay("t/1", 4.0), wrong)])
     (one,) = store.neighbourhood("cuda/start", device="cpu", kind="map").successors
     assert one.ruled == one.ruled_alike == Tries(2, 1, 2 * EFFECT_SCALE)
-    assert (one.tried, one.own) == (0, Tries())
+    assert one.here == one.own == Tries()
     (other,) = store.pooled("cuda", device="cpu", kind="scan", exclude_problem="other")
     assert (other.ruled, other.ruled_alike) == (one.ruled, Tries())
     (without,) = store.pooled("cuda", device="cpu", exclude_problem="saxpy")

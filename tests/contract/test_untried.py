@@ -15,5 +15,5 @@ def test_what_nobody_tried_counts_nowhere(store: GraphStore, outcome: Outcome) -
     failures = [failure("b", outcome=outcome, diagnosis=why) for why in ("nothing to tile", "no")]
     store.merge([plan("ab", measurements=[measured()], failures=failures)])
     (found,) = store.neighbourhood("cuda/a", device=H200).successors
-    assert (found.tried, found.verified) == (1, 1)
+    assert (found.here.tried, found.here.right) == (1, 1)
     assert wrong_counts(store) == []

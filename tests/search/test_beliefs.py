@@ -62,7 +62,7 @@ def test_tries_elsewhere_count_half() -> None:
 
 def test_codes_alike_tell_more_than_others() -> None:
     plain = known("a", **MANY), known("b", **MANY)
-    alike = replace(plain[1], alike_tried=6, alike_verified=6, alike_sum_log2=12 * EFFECT_SCALE)
+    alike = replace(plain[1], alike=Tries(6, 6, 12 * EFFECT_SCALE))
     told = Foretelling(plain, (plain[0], alike))
     assert told.of("openmp/b").gain > told.of("openmp/a").gain
     assert told.of("openmp/b").chosen == 1.0 > told.of("openmp/a").chosen

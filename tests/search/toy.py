@@ -21,7 +21,7 @@ from regraph_kg.models.evaluation import (
     Outcome,
     code_hash,
 )
-from regraph_kg.models.graph import EFFECT_SCALE, Example, Neighbourhood, Successor
+from regraph_kg.models.graph import EFFECT_SCALE, Example, Neighbourhood, Successor, Tries
 from regraph_kg.models.method import MethodSettings, Prompting, SearchLimits
 from regraph_kg.models.prompt import Prompt, PromptKey, Reply
 from regraph_kg.models.run import RunHeader, RunSummary, SimulationRecord, Task
@@ -78,9 +78,7 @@ def successor(
     return Successor(
         technique=technique(name),
         examples=max(tried, 1),
-        tried=tried,
-        verified=verified,
-        sum_log2_effect=round(EFFECT_SCALE * log2_effects),
+        here=Tries(tried, verified, round(EFFECT_SCALE * log2_effects)),
         statistics=statistics,  # type: ignore[arg-type]
     )
 
