@@ -13,7 +13,6 @@ import ctypes
 import errno
 import mmap
 import os
-import re
 import socket
 import subprocess
 import sys
@@ -29,7 +28,6 @@ _WITHOUT_LANDLOCK = {
     True: "cuda candidates read and overwrite what this user may, openmp ones see no files",
     False: "candidates read what this user may read, cuda ones overwrite what it may write",
 }
-_RECIPE = "run the judge in the container of docker/worker.Dockerfile"
 
 
 def tried(name: str) -> tuple[bool, str]:
@@ -54,22 +52,20 @@ def _seccomp(libc: ctypes.CDLL) -> str:
     filters.drop_privileges(libc)
     text = "the kernel takes no filter: candidates can start processes, change and remove files"
     _require(seccomp.confine(libc, "python"), text)
-    listed = len(FLAVOURS["openmp"])
     _refused("fork", os.fork)
     _refused("a socket", socket.socket, errno.ENOSYS)
     _refused("changing an attribute", lambda: os.setxattr("/", "user.a", b""), errno.ENOSYS)
     _refused("a signal", lambda: os.kill(os.getpid(), 0), errno.ENOSYS)
     _refused("opening for writing", lambda: os.open(os.devnull, os.O_WRONLY), errno.EPERM)
-    return f"{listed} system calls are allowed, for cuda more; others are refused"
+    allowed = len(FLAVOURS["openmp"])
+    return f"{allowed} system calls are allowed, for cuda more; others are refused"
 
 
 def _landlock(libc: ctypes.CDLL) -> str:
     abi = landlock.abi(libc)
-    active = landlock.restrict(libc, files.openable(cuda=False))
-    if not active:
-        reason = os.strerror(ctypes.get_errno())
-        hidden = files.hide_others(libc, files.openable(cuda=False), (os.getuid(), os.getgid()))
-        sys.exit(f"the kernel has none ({reason}): {_WITHOUT_LANDLOCK[hidden]}")
+    if not landlock.restrict(libc, files.openable(cuda=False)):
+        why = os.strerror(ctypes.get_errno())
+        sys.exit(f"the kernel has none ({why}): {_WITHOUT_LANDLOCK[_hides_files(libc)]}")
     _refused("reading a file", lambda: os.open(__file__, os.O_RDONLY))
     os.close(os.open("/dev/zero", os.O_RDONLY))
     known = {"TCP": landlock.TCP_SINCE, "signals": landlock.SCOPES_SINCE}
@@ -79,7 +75,7 @@ def _landlock(libc: ctypes.CDLL) -> str:
 
 
 def _own_root(libc: ctypes.CDLL) -> str:
-    if not files.hide_others(libc, files.openable(cuda=False), (os.getuid(), os.getgid())):
+    if not _hides_files(libc):
         why = os.strerror(ctypes.get_errno())
         text = f"none to be had ({why}), nor landlock: {_WITHOUT_LANDLOCK[False]}"
         _require(landlock.abi(libc) >= 1, text)
@@ -89,24 +85,30 @@ def _own_root(libc: ctypes.CDLL) -> str:
     return "openmp candidates see system libraries only"
 
 
+def _hides_files(libc: ctypes.CDLL) -> bool:
+    return files.hide_others(libc, files.openable(cuda=False), (os.getuid(), os.getgid()))
+
+
 def _namespaces(libc: ctypes.CDLL) -> str:
-    before = _own_namespaces()
+    kinds = ("user", "net", "ipc", "uts")
+    before = [os.readlink(f"/proc/self/ns/{kind}") for kind in kinds]
     with socket.create_server(("127.0.0.1", 0)) as listener:
         if not worker.separate(libc):
             why = os.strerror(ctypes.get_errno())
             _require(not _has_network(), f"the kernel allows none ({why})")
             return f"none to be had ({why}), and no network to be kept from"
         _refused("a connection", lambda: socket.create_connection(listener.getsockname(), 1))
-    after = _own_namespaces()
-    return "own " + ", ".join(name for name in after if after[name] != before[name])
+    own = (
+        k for k, was in zip(kinds, before, strict=True) if os.readlink(f"/proc/self/ns/{k}") != was
+    )
+    return "own " + ", ".join(own)
 
 
 def _privileges(libc: ctypes.CDLL) -> str:
     filters.drop_privileges(libc)
     status = Path("/proc/self/status").read_text()
     _require("NoNewPrivs:\t1" in status, "the kernel has no no_new_privs")
-    match = re.search(r"CapEff:\t0*([0-9a-f]+)", status)
-    _require(match is not None and match[1] == "0", "capabilities are kept")
+    _require("CapEff:\t0000000000000000\n" in status, "capabilities are kept")
     _refused("chroot", lambda: os.chroot("/"))
     return "none, and none to be gained"
 
@@ -120,7 +122,7 @@ def _memfd(libc: ctypes.CDLL) -> str:
     return "code can be loaded from memory"
 
 
-def _hidden_memory(libc: ctypes.CDLL) -> str:
+def _hidden(libc: ctypes.CDLL) -> str:
     libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     ours = os.getpid()
     child = os.fork()
@@ -143,10 +145,6 @@ def _has_network() -> bool:
     return bool(routes)
 
 
-def _own_namespaces() -> dict[str, str]:
-    return {name: os.readlink(f"/proc/self/ns/{name}") for name in ("user", "net", "ipc", "uts")}
-
-
 def _refused(action: str, attempt: Callable[[], object], *expected: int) -> None:
     """Require that the attempt fails, with one of the expected error numbers if any is given."""
     try:
@@ -162,27 +160,19 @@ def _require(good: object, otherwise: str) -> None:
         sys.exit(otherwise)
 
 
+_ELSE = "; else run the judge in the container of docker/worker.Dockerfile"
 PROBES: dict[str, tuple[Callable[[ctypes.CDLL], str], str]] = {
-    "seccomp": (
-        _seccomp,
-        f"a kernel with CONFIG_SECCOMP_FILTER on x86_64 or aarch64; else {_RECIPE}",
-    ),
-    "landlock": (
-        _landlock,
-        f"Linux 5.13 or later, started with landlock in its lsm= list; else {_RECIPE}",
-    ),
+    "seccomp": (_seccomp, "a kernel with CONFIG_SECCOMP_FILTER on x86_64 or aarch64" + _ELSE),
+    "landlock": (_landlock, "Linux 5.13 or later, started with landlock in its lsm= list" + _ELSE),
     "namespaces": (
         _namespaces,
         "sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone=1 and"
-        f" kernel.apparmor_restrict_unprivileged_userns=0; else {_RECIPE}",
+        " kernel.apparmor_restrict_unprivileged_userns=0" + _ELSE,
     ),
     "own root": (_own_root, "as for namespaces, or landlock, which does as well"),
-    "privileges": (_privileges, f"Linux 3.5 or later; else {_RECIPE}"),
+    "privileges": (_privileges, "Linux 3.5 or later" + _ELSE),
     "memory files": (_memfd, "sysctl vm.memfd_noexec=0; candidates cannot be loaded without"),
-    "hidden memory": (
-        _hidden_memory,
-        f"do not run the judge where other processes may trace it; else {_RECIPE}",
-    ),
+    "hidden memory": (_hidden, "do not run the judge where other processes may trace it" + _ELSE),
 }
 """Probes by name, and what to do where one fails."""
 
