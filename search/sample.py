@@ -95,7 +95,10 @@ class Proposer:
         finally:
             self._ledger.under_way -= 1
         if screened is not None and screened.speedup is None:
-            return _fallen(request, screened, cost)
+            # the record of a place on the way, not of the step that was asked for
+            place = Request(request.path, None, request.attempt, request.code)
+            fallen = _step(place, replace(screened, code=request.code), cost)
+            return fallen.model_copy(update={"fell": True})
         if self._ledger.calls_left <= 0:
             return _step(request, None, cost)
         task = self._task
@@ -246,18 +249,6 @@ class Verdicts:
         fastest = self.speedup(self._fastest) if self._fastest else None
         # seen to be slower than the fastest, whatever its ratio to the serial code says
         return min(seen, fastest) if fastest and best and timing.median > best else seen
-
-
-def _fallen(request: Request, screened: SampleVerdict, cost: Cost) -> StepRecord:
-    """The record of a request for whose code the screening found it unfit to build on."""
-    return StepRecord(
-        path=request.path,
-        technique=None,
-        sample=request.attempt,
-        cost=cost,
-        fell=True,
-        **asdict(screened) | {"code": request.code},
-    )
 
 
 def deed_of(request: Request, verdict: SampleVerdict | None) -> Deed:
