@@ -65,11 +65,9 @@ class OutOfArray(BadInput):
 class Adopter:
     """Makes problems of drafts on this machine; `cache` holds compiled code."""
 
-    def __init__(
-        self, cache: Path, tell: Callable[[str], None], limits: JudgeLimits | None = None
-    ) -> None:
+    def __init__(self, cache: Path, tell: Callable[[str], None]) -> None:
         """`tell` hears what takes long. Raises `ToolError` without a compiler."""
-        self._tell, self._limits = tell, limits or JudgeLimits()
+        self._tell, self._limits = tell, JudgeLimits()
         self._gcc = find_gcc()
         self._compiler = Compiler(cache / "compiled", self._gcc, self._limits)
         self._checker = Checker(cache, tell, self._limits)
