@@ -283,8 +283,5 @@ def _outward(one: Given, extents: Mapping[str, str]) -> tuple[list[str], str, li
     )
     if form in ("rows", "bounded"):
         return before, f"reinterpret_cast<{const}{element.opaque}*>(&{name}[0])", after
-    return (
-        before,
-        pointer if element.is_plain else f"reinterpret_cast<{const}{element.c}*>({pointer})",
-        after,
-    )
+    cast = f"reinterpret_cast<{const}{element.c}*>({pointer})"
+    return before, pointer if element.is_plain else cast, after

@@ -13,16 +13,16 @@ import math
 import re
 import shutil
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from regraph_kg.adopt.probe import PATIENCE_SECONDS, ran
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, signature_header
 from regraph_kg.evaluation.compile.own_folder import own_folder
-from regraph_kg.evaluation.compile.sandboxed import Ran, run_project
 from regraph_kg.evaluation.compile.toolchain import Gcc
 from regraph_kg.evaluation.problem.inputs import distributions, factors, generate
 from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes, shape_text
@@ -38,7 +38,6 @@ _BOUNDS = re.compile(r"serial\.cpp:(\d+):\d+: runtime error: (index .*)")
 _FRAME = re.compile(r"serial\.so\+(0x[0-9a-f]+)")
 _REGION = re.compile(r"(before|after|to the \w+ of|inside of) (\d+)-byte region \[(0x[0-9a-f]+),")
 _SLOT = re.compile(r"^case (\d+) slot (\d+) at (\S+)$", re.MULTILINE)
-_PATIENCE_SECONDS = 60.0
 _MOST_VARIANTS, _SECRET_SHAPES, _MOST_BYTES = 24, 4, 32 * 2**20
 _MORE_SEEDS, _MORE_BYTES = 8, 2**18
 """Drawings that are tried besides, at shapes of at most so many bytes: one may lead too far."""
@@ -69,15 +68,15 @@ def look(problem: Problem, gcc: Gcc) -> Overrun | None:
         (work / "signature.h").write_text(f'{said}#define OPTIONS "{_OPTIONS}"\n', "utf-8")
         shutil.copy(_DRIVER, work)
         (work / "serial.cpp").write_text(problem.serial_code, "utf-8")
-        ran = _run(_commands(gcc, work), folder, gcc)
-        if ran.code is None:
-            raise ToolError(f"more than {_PATIENCE_SECONDS:.0f} s with the address sanitizer")
-        if not (slots := _SLOT.findall(ran.said)):
+        made = ran(_commands(gcc, work), folder, gcc)
+        if made.code is None:
+            raise ToolError(f"more than {PATIENCE_SECONDS:.0f} s with the address sanitizer")
+        if not (slots := _SLOT.findall(made.said)):
             raise ToolError(f"{gcc.path.name} has no address sanitizer here")
-        if not ran.code:
+        if not made.code:
             return None
-        line, case = _line(ran.said, folder, gcc), cases[int(slots[-1][0])]
-        return _overrun(problem, case, ran.said, line)
+        line, case = _line(made.said, folder, gcc), cases[int(slots[-1][0])]
+        return _overrun(problem, case, made.said, line)
 
 
 def _overrun(problem: Problem, case: _Case, said: str, line: int) -> Overrun | None:
@@ -103,11 +102,6 @@ def _commands(gcc: Gcc, work: Path) -> list[tuple[str, ...]]:
         (*compiler, "driver.cpp", shared, "-o", "driver"),
         (str(work / "driver"),),
     ]
-
-
-def _run(commands: Sequence[tuple[str, ...]], folder: Path, gcc: Gcc) -> Ran:
-    environment = {"ASAN_OPTIONS": _OPTIONS}
-    return run_project(commands, folder, gcc.reads, environment, _PATIENCE_SECONDS, any_memory=True)
 
 
 def _cases(problem: Problem) -> Iterator[_Case]:
@@ -161,7 +155,7 @@ def _line(said: str, folder: Path, gcc: Gcc) -> int:
     if not places or not tool:
         return 0
     command = (tool, "-i", "-e", str(folder / "work" / "serial.so"), *places)
-    lines = re.findall(r"serial\.cpp:(\d+)", _run([command], folder, gcc).said)
+    lines = re.findall(r"serial\.cpp:(\d+)", ran([command], folder, gcc).said)
     return int(lines[0]) if lines else 0
 
 

@@ -24,7 +24,7 @@ from regraph_kg.evaluation.compile.sandboxed import Ran, run_project
 from regraph_kg.evaluation.compile.toolchain import Gcc, find_gcc
 
 ROOM = 1 << 13  # elements that an array has room for, whatever its length
-_PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 60.0
 _FLAGS = ("-w", "-g0", "-march=native", "-fdiagnostics-color=never")
 _RECORDED = ("-O1", "-fno-builtin", "-fno-tree-loop-distribute-patterns", "-fsanitize=thread")
 _RECORDER, _HEADER = map(Path(__file__).with_name, ("recorder.cpp", "regraph_probe.h"))
@@ -98,7 +98,7 @@ class Probe:
 
 
 def ran(commands: Sequence[tuple[str, ...]], folder: Path, gcc: Gcc) -> Ran:
-    return run_project(commands, folder, gcc.reads, {}, _PATIENCE_SECONDS, any_memory=True)
+    return run_project(commands, folder, gcc.reads, {}, PATIENCE_SECONDS, any_memory=True)
 
 
 @functools.cache

@@ -94,11 +94,8 @@ class _Watching:
         ]
         tried = [p for p, *each in zip(trials.points, *alive, strict=True) if any(each)]
         outcomes = trials.run([trials.case(point, kind) for point in tried for kind in KINDS])
-        found = []
-        for place, point in enumerate(tried):
-            here = outcomes[place * len(KINDS) : (place + 1) * len(KINDS)]
-            good = [one for one in here if one is not None]
-            found.append((point, good))
+        apart = zip(*[iter(outcomes)] * len(KINDS), strict=True)
+        found = [(point, [*filter(None, here)]) for point, here in zip(tried, apart, strict=True)]
         whole = [one for one in found if len(one[1]) == len(KINDS)]
         self._is_partial = not whole
         kept = whole if len(whole) >= _ENOUGH else [one for one in found if one[1]]

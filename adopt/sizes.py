@@ -12,12 +12,13 @@ from contextlib import closing
 import numpy as np
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
+from regraph_kg.evaluation.compile.compile import Compiler
+from regraph_kg.evaluation.machine import trusted
 from regraph_kg.evaluation.problem.declaration import holds, size_of
 from regraph_kg.evaluation.problem.inputs import factors, generate, variant_of
 from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
 from regraph_kg.evaluation.problem.types import is_rounded
-from regraph_kg.evaluation.rules import Failure, JudgeLimits
+from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.worker.runner import RunFailed, Runner, put
 from regraph_kg.evaluation.worker.spawn import Program
 from regraph_kg.models.evaluation import Outcome
@@ -155,7 +156,7 @@ def timing_shape(
     `powers`: sizes are powers of two only; `kept` ones do not grow. Raises `BadInput` where the
     code does not compile, crashes or does not end.
     """
-    program = _program(problem, compiler)
+    program = trusted(compiler, problem, "serial.cpp", problem.serial_code)
     sizes: Sizes = problem.sizes.time
     seconds, power = _timed(problem, program, sizes, limits), 3.0
     for _ in range(_TRIES):
@@ -183,7 +184,8 @@ def timing_shape(
 def is_quick(problem: Problem, compiler: Compiler, limits: JudgeLimits) -> bool:
     """Whether a call takes little, as a judgement makes hundreds; failing code does, too."""
     try:
-        seconds = _timed(problem, _program(problem, compiler), problem.sizes.check[-1], limits)
+        program = trusted(compiler, problem, "serial.cpp", problem.serial_code)
+        seconds = _timed(problem, program, problem.sizes.check[-1], limits)
     except RunFailed as failed:
         return failed.outcome is not Outcome.TIMED_OUT
     except BadInput:
@@ -198,7 +200,7 @@ def all_finite(
     patience_seconds: float = PATIENCE_SECONDS,
 ) -> bool:
     """Whether all inputs lead to numbers; `BadInput` where code does not compile or end well."""
-    program, sizes = _program(problem, compiler), problem.sizes.check[-1]
+    program = trusted(compiler, problem, "serial.cpp", problem.serial_code)
     shapes: list[Sizes] = list(problem.sizes.check)
     with closing(Runner(problem, program, shapes, limits, "the function")) as run:
         run.patience = patience_seconds
@@ -206,8 +208,7 @@ def all_finite(
             run(shape, generate(problem, shape, 0, 1))
         for variant in range(max(factors(problem), default=1)):
             places = [min(variant, count - 1) for count in factors(problem)]
-            made = generate(problem, sizes, variant_of(problem, places), 1)
-            outputs = run(sizes, made)
+            outputs = run(shapes[-1], generate(problem, shapes[-1], variant_of(problem, places), 1))
             if not all(np.isfinite(o).all() for o in outputs.values() if is_rounded(o)):
                 return False
     return True
@@ -242,13 +243,6 @@ def _round(extent: float, *, powers: bool) -> int:
     power = 1 << max(math.floor(math.log2(extent)), 1)
     near = (power, 2 * power) if powers else (power, power * 3 // 2, 2 * power)
     return min(near, key=lambda each: abs(each - extent))
-
-
-def _program(problem: Problem, compiler: Compiler) -> Program:
-    built = compiler.host(problem.serial_code, HOST_FLAGS)
-    if isinstance(built, Failure):
-        raise BadInput(f"{problem.name}: {built.diagnosis.splitlines()[0][:300]}")
-    return Program(compiler.harness(problem), built, problem.entry)
 
 
 def _timed(problem: Problem, program: Program, sizes: Sizes, limits: JudgeLimits) -> float:

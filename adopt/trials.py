@@ -77,10 +77,8 @@ class ProbeTrials:
         found = list[Point]()
         for turn in range(len(_VALUES)):
             ints = _turned(self.ints, _VALUES, turn)
-            most = max(ints.values()) ** 2
-            found.append(
-                {**ints, **{n: most + 11 * place + turn for place, n in enumerate(self.lengths)}}
-            )
+            first = max(ints.values()) ** 2 + turn
+            found.append(ints | {n: first + 11 * place for place, n in enumerate(self.lengths)})
         return found
 
     def case(

@@ -307,10 +307,9 @@ class Types:
         const, base, inner = self._base(text, layers)
         if inner is not None:
             return self._holder(base, inner, const, layers)
-        element, fixed = self._element(base), tuple(b for b in bounds[1:] if b is not None)
         if layers == ["[]", "*"]:  # T (*rows)[N]
             layers, bounds = ["[]"], [None, *bounds]
-            fixed = tuple(b for b in bounds[1:] if b is not None)
+        element, fixed = self._element(base), tuple(b for b in bounds[1:] if b is not None)
         if layers.count("*") + ("[]" in layers) > 1:
             raise BadInput("a pointer to pointers; pass one array of all rows")
         if "&&" in layers or ("&" in layers and "*" in layers):
@@ -318,9 +317,8 @@ class Types:
         if "[]" in layers and len(fixed) != len(bounds) - 1:
             raise BadInput("an array whose bound is no number that this file says")
         if "[]" in layers and "&" in layers:
-            return Passed(
-                "bounded", element, const, fixed=tuple(b for b in bounds if b is not None)
-            )
+            first = () if bounds[0] is None else (bounds[0],)
+            return Passed("bounded", element, const, fixed=(*first, *fixed))
         if "[]" in layers or "*" in layers:
             return Passed("rows" if fixed else "pointer", element, const, fixed=fixed)
         if "&" in layers and not const:

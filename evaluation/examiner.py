@@ -85,7 +85,7 @@ class Examiner:
         # One that launches none at all failed at its first timed call. A crash is of no interest.
         try:
             worker.ghost(bench.last(worker, self._pool.content(0)), seconds)
-            witness = bench.last_witness(worker)
+            witness = bench.witness(worker)
         except Failure:
             return
         if not self._mismatch(witness):

@@ -173,7 +173,7 @@ class FurtherChecks:
             while waiting and time.monotonic() < end:
                 with self.staffing.staffed(program, waiting, 1) as (worker, verification):
                     worker.start()
-                    while waiting and time.monotonic() < end and not worker.is_gone:
+                    while waiting and time.monotonic() < end and not worker.process.is_gone:
                         case = waiting.pop(0)
                         yield case, self._stands(worker, verification, case)
 

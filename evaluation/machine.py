@@ -74,7 +74,6 @@ class Machine:
         self._gcc = find_gcc()
         sandbox = rules.defences.compiler_sandbox
         self._compiler = Compiler(cache / "compiled", self._gcc, rules.limits, sandbox=sandbox)
-        self._gpu_tools: tuple[Cuda, Gpu] | None = None
         self._peaks: dict[Target, Peaks | None] = {}
         self._health: Health | None = None
         self._monitor: GpuMonitor | None = None
@@ -85,13 +84,13 @@ class Machine:
 
     def device(self, target: Target) -> str:
         """Statistics key: GPU model for cuda, CPU model and threads for openmp."""
-        return self._cuda()[1].name if TARGETS[target].on_gpu else openmp_device()
+        return self._cuda[1].name if TARGETS[target].on_gpu else openmp_device()
 
     def toolchain(self, target: Target) -> str:
         traits = TARGETS[target]
         if not traits.on_gpu:
             return " ".join((traits.compiler, self._gcc.version, *HOST_FLAGS[1:], *traits.flags))
-        cuda, gpu = self._cuda()
+        cuda, gpu = self._cuda
         flags = " ".join(("-O3", *traits.flags, f"sm_{gpu.arch}"))
         return f"{traits.compiler} {cuda.version} {flags}, g++ {self._gcc.version}"
 
@@ -104,7 +103,7 @@ class Machine:
 
     @property
     def gpu(self) -> Gpu:
-        return self._cuda()[1]
+        return self._cuda[1]
 
     def claims(self, target: Target, *, opening: bool) -> tuple[str, ...]:
         """What a judge must have to itself: the CPU, or a GPU and the cores that serve it."""
@@ -131,7 +130,7 @@ class Machine:
 
     def profiler(self) -> Path:
         """The profiler that a worker loads. Raises `ToolError` where CUPTI is missing."""
-        return profiler(self._compiler, self._cuda()[0])
+        return profiler(self._compiler, self._cuda[0])
 
     def blame(self, failure: Failure) -> None:
         """Raise `ToolError` where a cuda candidate's failure is the device's own."""
@@ -154,7 +153,7 @@ class Machine:
     def _finding(self, program: Program, problem: Problem, shape: Sizes, check: Tool) -> str | None:
         """Compute-sanitizer's first finding; None without the tool."""
         seconds = self._rules.limits.sanitizer_seconds
-        tool = find_sanitizer(self._cuda()[0]) if seconds else None
+        tool = find_sanitizer(self._cuda[0]) if seconds else None
         if tool is None:
             return None
         subject = Subject(program, problem, self.gpu.visible, seconds)
@@ -167,7 +166,7 @@ class Machine:
         target, code, compiler = TARGETS[candidate.target], candidate.code, self._compiler
         own = not self._rules.defences.source_rules  # it may use names of the judge's
         if target.on_gpu:
-            cuda, gpu = self._cuda()
+            cuda, gpu = self._cuda
             library = compiler.cuda(code, cuda, gpu.arch, flags=target.flags, own_symbols=own)
             harness = compiler.harness(problem, cuda, gpu.arch)
         else:
@@ -215,19 +214,18 @@ class Machine:
         harness = self._compiler.harness(problem)
         return tuple(Program(harness, library, problem.entry) for library in libraries)
 
+    @cached_property
     def _cuda(self) -> tuple[Cuda, Gpu]:
         """Toolkit and GPU. Raises `ToolError` where there is none: cuda never scores then."""
-        if self._gpu_tools is None:
-            self._gpu_tools = (find_cuda(), find_gpu(self._gpu_index))
-            cuda, gpu = self._gpu_tools
-            opened = open_gpu(gpu.visible)
-            if isinstance(opened, GpuMonitor):
-                self._monitor, self._clocks = opened, opened.facts()
-            else:
-                self._clocks = {"gpu_clocks": opened}
-            errors = self._monitor.uncorrected_errors if self._monitor else None
-            self._health = Health(cuda, gpu.visible, errors)
-        return self._gpu_tools
+        cuda, gpu = find_cuda(), find_gpu(self._gpu_index)
+        opened = open_gpu(gpu.visible)
+        if isinstance(opened, GpuMonitor):
+            self._monitor, self._clocks = opened, opened.facts()
+        else:
+            self._clocks = {"gpu_clocks": opened}
+        errors = self._monitor.uncorrected_errors if self._monitor else None
+        self._health = Health(cuda, gpu.visible, errors)
+        return cuda, gpu
 
     @cached_property
     def _cores(self) -> Cores | None:

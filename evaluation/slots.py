@@ -120,12 +120,12 @@ class Slot:
 
     def dismiss(self) -> None:
         """End the worker after its last call, and free its arrays: the witnesses are copies."""
-        self.worker.end()
+        self.worker.process.end()
         self.verification.shared.release()
 
     def end(self) -> None:
         """Begin to end the worker, and release the memory: it keeps what it has mapped."""
-        self.worker.end()
+        self.worker.process.end()
         self.verification.shared.close()
 
 
@@ -234,7 +234,7 @@ class Slots:
     def settle(self) -> None:
         """Wait until no device context is being made or taken down."""
         deadline = time.monotonic() + SETTLE_SECONDS
-        while not all(slot.worker.is_ready or slot.worker.is_gone for slot in self._spares):
+        while not all(slot.worker.is_ready or slot.worker.process.is_gone for slot in self._spares):
             if time.monotonic() > deadline:
                 raise ToolError("GPU: a device context is not made in time")
             time.sleep(_POLL_SECONDS)
@@ -244,7 +244,7 @@ class Slots:
         """A slot whose worker has its device context."""
         # One that was started ahead may have found the device's memory taken by the candidate of
         # its time: then it is started again, once that is gone.
-        for slot in [slot for slot in self._spares if slot.worker.is_gone]:
+        for slot in [slot for slot in self._spares if slot.worker.process.is_gone]:
             self._spares.remove(slot)
             slot.end()
         spares = [slot for slot in self._spares if slot.serves.harness == program.harness]

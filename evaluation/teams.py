@@ -106,8 +106,9 @@ class Teams:
                     worker.start()
                     check.each(worker, cases, lambda _: len(POISONS))
             except Failure as failure:
-                was_killed = failure.outcome is Outcome.CRASHED and worker.was_killed
-                if was_killed or failure.outcome in _COUNTED:
+                crashed, process = failure.outcome is Outcome.CRASHED, worker.process
+                by_signal = crashed and process.is_gone and process.kill() < 0  # as a trap does
+                if by_signal or failure.outcome in _COUNTED:
                     raise
 
     def held_up(

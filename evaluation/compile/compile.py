@@ -58,24 +58,13 @@ _WATCHED = (
     *(f"-D__builtin_{name}={name}" for name in _COPYING),
     *("-Dalways_inline=unused", "-D__always_inline__=unused"),  # frames are told apart
 )
-_STILL = "|".join(
-    (
-        *(
-            *sorted(MATH),
-            "mem(set|cpy|move)",
-            "[mc]alloc",
-            "free",
-            "abort",
-            "f?abs|fabsf",
-            "f(min|max)f?",
-        ),
-        *("(floor|ceil|l?round|trunc|rint|nearbyint|ldexp|scalbn|copysign|fma)f?", "_Z[nd][a-z].*"),
-        "__assert_fail",
-        "__cxa_(guard_|begin_c|end_c|rethrow|atexit|finalize|pure_virtual).*",
-        *("__gxx_personality_v0", "_Unwind_.*", "_ZT.*", "_ZSt.*__throw_.*", "__stack_chk_fail"),
-        "_ZNSt8ios_base4Init.*",
-    )
+_SHARING_NOTHING = (
+    "mem(set|cpy|move) [mc]alloc free abort f?abs|fabsf f(min|max)f? _Z[nd][a-z].*"
+    " (floor|ceil|l?round|trunc|rint|nearbyint|ldexp|scalbn|copysign|fma)f? __assert_fail"
+    " __cxa_(guard_|begin_c|end_c|rethrow|atexit|finalize|pure_virtual).* __gxx_personality_v0"
+    " _Unwind_.* _ZT.* _ZSt.*__throw_.* __stack_chk_fail _ZNSt8ios_base4Init.*"
 )
+_STILL = "|".join([*sorted(MATH), *_SHARING_NOTHING.split()])
 """Functions of libraries that share nothing which no mark tells of."""
 _UNWATCHED = f"/ (w .*|U ({_STILL}))(@.*)?$/!"
 _LEAN = "-D_GLIBCXX_BITS_SPECFUN_H"

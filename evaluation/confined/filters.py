@@ -63,9 +63,9 @@ def install(libc: ctypes.CDLL, program: "Callable[[int], bytes]") -> bool:
 
 def beginning(machine: int) -> list[bytes]:
     """Refuse what is not this architecture's, and load the call's number (seccomp_data)."""
-    rules = [load(4), jump(JUMP_EQUAL, AUDIT_ARCH[machine], 1, 0), refuse(ENOSYS), load(0)]
+    rules = [load(4), instruction(JUMP_EQUAL, AUDIT_ARCH[machine], 1, 0), refuse(ENOSYS), load(0)]
     if machine == 0:
-        rules += [jump(JUMP_AT_LEAST, X32_BIT, 0, 1), refuse(ENOSYS)]
+        rules += [instruction(JUMP_AT_LEAST, X32_BIT, 0, 1), refuse(ENOSYS)]
     return rules
 
 
@@ -73,20 +73,24 @@ def on_call(number: int | None, *instructions: bytes) -> list[bytes]:
     """The answer to a call; no instructions where the architecture lacks the call."""
     if number is None:
         return []
-    return [jump(JUMP_EQUAL, number, 0, len(instructions)), *instructions]
+    return [instruction(JUMP_EQUAL, number, 0, len(instructions)), *instructions]
 
 
 def require(offset: int, pairs: tuple[tuple[int, int], ...], errno: int = EPERM) -> list[bytes]:
     """Go on where a word equals a value under its mask, else refuse; pairs are (mask, value)."""
     rules = []
     for more, (mask, value) in zip(range(len(pairs), 0, -1), pairs, strict=True):
-        rules += [load(offset), instruction(AND, mask), jump(JUMP_EQUAL, value, 3 * more - 2, 0)]
+        rules += [
+            load(offset),
+            instruction(AND, mask),
+            instruction(JUMP_EQUAL, value, 3 * more - 2, 0),
+        ]
     return [*rules, refuse(errno)]
 
 
 def unless(offset: int, value: int, errno: int = EPERM) -> list[bytes]:
     """Refuse where a word has this value, else go on."""
-    return [load(offset), jump(JUMP_EQUAL, value, 0, 1), refuse(errno)]
+    return [load(offset), instruction(JUMP_EQUAL, value, 0, 1), refuse(errno)]
 
 
 def low(argument: int) -> int:
@@ -100,17 +104,13 @@ def without(argument: int, bits: int) -> list[bytes]:
 
 
 def instruction(code: int, value: int, true: int = 0, false: int = 0) -> bytes:
+    """One of classic BPF; a jump skips `true` or `false` others, by the loaded word."""
     return struct.pack("<HBBI", code, true, false, value)
 
 
 def load(offset: int) -> bytes:
     """Load a 32-bit word of seccomp_data."""
     return instruction(LOAD, offset)
-
-
-def jump(test: int, value: int, true: int, false: int) -> bytes:
-    """Skip `true` or `false` instructions after comparing the loaded word with `value`."""
-    return instruction(test, value, true, false)
 
 
 def refuse(errno: int) -> bytes:

@@ -127,7 +127,7 @@ def _log(
 
 def _exercise(worker: Worker, call: Call, seconds: float) -> None:
     """Load, call once, end; failures are ignored, as the log tells more."""
-    timer = threading.Timer(max(seconds, 0.0), worker.end)
+    timer = threading.Timer(max(seconds, 0.0), worker.process.end)
     timer.start()
     try:
         with contextlib.suppress(ToolError):

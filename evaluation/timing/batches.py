@@ -176,13 +176,13 @@ class Bench:
         if planned and planned[0] in places:
             inputs = [] if self._is_compared else list(self._inputs(planned[0]).values())
             worker.download(inputs)
-            self.witnesses.append(self._witness(worker, planned[0]))
+            self.witnesses.append(self.witness(worker, planned[0]))
             if inputs:
                 self._require_inputs(planned[0])
             # Once is enough where it takes a while, and once more at the end.
             self._is_compared = self._nbytes > _COMPARED_BYTES
         if self._rng.random() * self._batch < 1:
-            self.audit = self._witness(worker, self._rng.choice(places))
+            self.audit = self.witness(worker, self._rng.choice(places))
 
     def last(self, worker: Worker, content: TimedInputs) -> int:
         """Load one more call with this content: its row."""
@@ -191,10 +191,6 @@ class Bench:
         self._last = [0]
         self._send(worker, [*written, *self._poisoned([0])], self._last)
         return self._calls[0].row
-
-    def last_witness(self, worker: Worker) -> Witness:
-        """The outputs of the call of `last`."""
-        return self._witness(worker, 0)
 
     def costs(self, worker: Worker) -> Costs:
         """Metric "device": seconds to prepare a call."""
@@ -332,7 +328,8 @@ class Bench:
             self._shared.fill(place, self.poison)
         return filled
 
-    def _witness(self, worker: Worker, at: int) -> Witness:
+    def witness(self, worker: Worker, at: int = 0) -> Witness:
+        """The outputs of the last call at this place; that of `last` has the first."""
         call, content, problem = self._calls[at], self._holds[at], self._shared.problem
         assert content is not None
         worker.download([call.places[arg.name] for arg in problem.outputs])

@@ -173,7 +173,6 @@ class TimedSeries:
         """Make memory and worker ready for timed calls."""
         self.bench.begin()
         self.worker.settle()
-        self.worker.count_anew()
 
     def run(self, rule: StopRule, warm_up: WarmUp) -> None:
         """Warm up, then take batches until the rule is content, in place of those before."""

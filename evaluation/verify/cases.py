@@ -18,7 +18,7 @@ import functools
 import itertools
 import math
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from regraph_kg.evaluation.problem.declaration import TermsRule, holds, size_of
@@ -122,42 +122,37 @@ def covering(
     places each factor has. Pairs are of (class, place of a factor) and of (place, place of two
     factors).
     """
-    alone = {(factor, place) for factor, count in enumerate(counts) for place in range(count)}
-    missing: set[tuple[object, ...]] = set()
+    each = [(factor, place) for factor, count in enumerate(counts) for place in range(count)]
+    alone, missing = set[tuple[object, ...]](each), set[tuple[object, ...]]()
     if pairwise:
-        missing = {(kind, *each) for kind in {*classes} - {_EMPTY} for each in alone}
-        both = itertools.combinations(sorted(alone), 2)
+        missing = {(kind, *one) for kind in {*classes} - {_EMPTY} for one in each}
+        both = itertools.combinations(each, 2)
         missing |= {(*one, *other) for one, other in both if one[0] != other[0]}
     unused = set(range(len(classes)))
     rows: list[CoveringRow] = []
     while unused or missing or alone:
         candidates = _combinations(counts, len(rows))
-        chosen = max(
+        shape, places = max(
             itertools.product(sorted(unused) or range(len(classes)), candidates),
             key=lambda pair: (
-                len(missing & set(_pairs(classes[pair[0]], pair[1]))),
-                len(alone & _placed(classes[pair[0]], pair[1])),
+                len(missing & (shown := _shown(classes[pair[0]], pair[1]))),
+                len(alone & shown),
                 -sum(row[0] == pair[0] for row in rows),
                 -pair[0],
             ),
         )
-        rows.append((chosen[0], *chosen[1]))
-        missing -= set(_pairs(classes[chosen[0]], chosen[1]))
-        alone -= _placed(classes[chosen[0]], chosen[1])
-        unused.discard(chosen[0])
+        rows.append((shape, *places))
+        missing -= _shown(classes[shape], places)
+        alone -= _shown(classes[shape], places)
+        unused.discard(shape)
     return rows
 
 
-def _placed(kind: str, places: CoveringRow) -> set[tuple[int, int]]:
-    return set() if kind == _EMPTY else set(enumerate(places))
-
-
-def _pairs(kind: str, places: CoveringRow) -> Iterable[tuple[object, ...]]:
-    if kind == _EMPTY:
-        return
-    yield from ((kind, factor, place) for factor, place in enumerate(places))
-    for (first, a), (second, b) in itertools.combinations(enumerate(places), 2):
-        yield (first, a, second, b)
+def _shown(kind: str, places: CoveringRow) -> set[tuple[object, ...]]:
+    """Each place, with the class, and each pair of them; nothing where arrays are empty."""
+    alone = [] if kind == _EMPTY else [*enumerate(places)]
+    both = itertools.combinations(alone, 2)
+    return {*alone, *((kind, *one) for one in alone), *((*one, *other) for one, other in both)}
 
 
 def _combinations(counts: Sequence[int], turn: int) -> list[CoveringRow]:

@@ -14,6 +14,7 @@ place.
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -174,12 +175,10 @@ class Supply:
         self, custom: Drawings | None, rng: random.Random, is_used: Callable[[int], bool]
     ) -> None:
         self._custom, self._rng, self._known = custom, rng, is_used
-        self._ready: list[int] | None = None
 
     def next(self) -> TimedInputs:
         """A content that this worker has never had."""
-        numbers = self._shuffled()
-        return TimedInputs(numbers.pop() if numbers else self._rng.getrandbits(128))
+        return TimedInputs(self._ready.pop() if self._ready else self._rng.getrandbits(128))
 
     @property
     def recurs(self) -> bool:
@@ -188,15 +187,15 @@ class Supply:
 
     def most(self, count: int) -> int:
         """Most calls of a batch, at most `count`, so that there can be a dozen batches."""
-        numbers = self._shuffled()
         if not self._custom:
             return count
         more = _MORE_SECONDS / max(self._custom.seconds, 1e-6)
-        return max(1, min(count, int((len(numbers) + more) / _BATCHES)))
+        return max(1, min(count, int((len(self._ready) + more) / _BATCHES)))
 
-    def _shuffled(self) -> list[int]:
-        if self._ready is None:
-            numbers = self._custom.ready(self._rng.getrandbits(127)) if self._custom else []
-            self._ready = [number for number in numbers if not self._known(number)]
-            self._rng.shuffle(self._ready)
-        return self._ready
+    @cached_property
+    def _ready(self) -> list[int]:
+        """Numbers of the drawings that lie ready, in an order of its own."""
+        numbers = self._custom.ready(self._rng.getrandbits(127)) if self._custom else []
+        ready = [number for number in numbers if not self._known(number)]
+        self._rng.shuffle(ready)
+        return ready

@@ -138,7 +138,7 @@ class Runner:
     def _end(self, layout: Layout) -> None:
         worker, shared = self._running.pop(layout)
         self._filled.discard(layout)
-        worker.end()
+        worker.process.end()
         shared.close()
 
     def _fault(self, failure: Failure) -> RunFailed:

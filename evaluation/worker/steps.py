@@ -127,13 +127,12 @@ class Rehearsal:
     def start(self) -> float:
         """What a batch takes besides, its round trip included."""
         each = [batch.ours - float(batch.steps[1:-1].sum()) for batch in self._seen]
-        return median(each) if each else 0.0
+        return median(each or [0.0])
 
     @property
     def around(self) -> float:
         """How much of that the stopwatch saw."""
-        each = [float(batch.steps[0] + batch.steps[-1]) for batch in self._seen]
-        return median(each) if each else 0.0
+        return median([float(b.steps[0] + b.steps[-1]) for b in self._seen] or [0.0])
 
     @property
     def _seen(self) -> list[Elapsed]:

@@ -75,19 +75,19 @@ class Worker(contextlib.AbstractContextManager["Worker"]):
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, int(not defences.hidden_memory), 0, 0, 0)
         shared.reset(self._nonce, defences)
         cap = limits.output_bytes if defences.output_cap else sys.maxsize
-        self._process = WorkerProcess(start, cap)
-        self._standstill = Standstill(self._process.pid)
+        self.process = WorkerProcess(start, cap)
+        self._standstill = Standstill(self.process.pid)
         self._most_threads = threads + limits.threads
 
     def __exit__(self, *_: object) -> None:
-        self.end()
+        self.process.end()
 
     def assign(self, program: Program) -> None:
         """Set, before `start`, the program whose candidate it loads on the cores kept for that."""
         self._program = program
         if self._where.cores:
             with contextlib.suppress(OSError):  # it ended already
-                os.sched_setaffinity(self._process.pid, self._where.cores)
+                os.sched_setaffinity(self.process.pid, self._where.cores)
 
     def start(self) -> None:
         """Load the program's candidate when first asked; where that fails it fails each time."""
@@ -97,13 +97,13 @@ class Worker(contextlib.AbstractContextManager["Worker"]):
             try:
                 with placed("while loading"):
                     self.empty()
-                    self._shared.control.count = self._process.fill(self._program.candidate)
+                    self._shared.control.count = self.process.fill(self._program.candidate)
                     self._command(Operation.LOAD, self._limits.load_seconds)
                 require_loaded(self._shared, self._program.cuda)
             except Failure as failure:
                 self._unfit.append(failure)
             finally:
-                self._process.hand_over()
+                self.process.hand_over()
         if self._unfit:
             raise self._unfit[0]
 
@@ -127,7 +127,7 @@ class Worker(contextlib.AbstractContextManager["Worker"]):
         try:
             self._await(patience)
         except Failure as failure:
-            self.kill()
+            self.process.kill()
             message = self._shared.control.message.decode(errors="replace")
             raise ToolError(
                 f"worker: it ended before it was ready: {message or failure.diagnosis};"
@@ -187,10 +187,6 @@ class Worker(contextlib.AbstractContextManager["Worker"]):
         bits = self._shared.control.confined
         return frozenset(name for bit, name in _CONFINEMENTS.items() if bits & bit)
 
-    def count_anew(self) -> None:
-        """Forget the CPU time used so far."""
-        self._standstill.reset()
-
     def require_rest(self) -> None:
         """It must have used no more CPU time outside its calls than idle threads of OpenMP do."""
         outside, inside = self._standstill.outside, self._standstill.inside
@@ -221,33 +217,15 @@ class Worker(contextlib.AbstractContextManager["Worker"]):
 
     def leave(self, seconds: float) -> None:
         """Have it end by itself within so many seconds, so that a tool around it finishes."""
-        if not self._process.has_ended:
+        if not self.process.has_ended:
             with contextlib.suppress(Failure):
                 self._command(Operation.EXIT, seconds)
-
-    def kill(self) -> None:
-        """End the worker and its group, and reap it; idempotent."""
-        self._process.kill()
-
-    def end(self) -> None:
-        """Begin to end the worker and its group: it runs no more code of its own."""
-        self._process.end()
-
-    @property
-    def is_gone(self) -> bool:
-        """Whether it has ended and is reaped; a device context takes its time."""
-        return self._process.is_gone
-
-    @property
-    def was_killed(self) -> bool:
-        """Whether a signal has ended it, as a trap does."""
-        return self._process.is_gone and self._process.kill() < 0
 
     def _command(self, operation: Operation, seconds: float, seal: Seal | None = None) -> Elapsed:
         """Run one command; the worker stands still before and afterwards."""
         control, budget = self._shared.control, self._program.budget
         if budget and budget.left <= 0 and operation is not Operation.EXIT:
-            self.kill()
+            self.process.kill()
             text = f"all that it did took more than {budget.seconds:.3g} s together: killed"
             raise Failure(Outcome.TIMED_OUT, text)
         seconds = min(seconds, budget.left) if budget else seconds
@@ -263,13 +241,13 @@ class Worker(contextlib.AbstractContextManager["Worker"]):
         ours = time.perf_counter() - start
         if budget:
             budget.spent += ours
-        if operation in _FREE:
-            self._standstill.reset()
-        else:
+        if operation not in _FREE:
             self._standstill.end(ours, timed=operation in _TIMED)
-        if self._defences.freeze and not self._process.has_ended:  # every thread is stopped
+        if self._defences.freeze and not self.process.has_ended:  # every thread is stopped
             self._require_still(self._standstill.hold())
             self._require_few_threads()
+        if operation in _FREE:
+            self._standstill.reset()
         if control.status and operation is not Operation.LOAD:
             raise after_call(control)
         own = ours if self._believed_exit else control.nanoseconds * 1e-9
@@ -278,13 +256,13 @@ class Worker(contextlib.AbstractContextManager["Worker"]):
     def _require_still(self, complaint: str) -> None:
         """A process that does not stand still when it must is ended."""
         if complaint and self._defences.standstill:
-            self.kill()
+            self.process.kill()
             raise Failure(Outcome.SUSPICIOUS, f"between commands {complaint}: killed")
 
     def _require_few_threads(self) -> None:
         """One that has more threads than anybody needs is ended."""
         if self._standstill.threads > self._most_threads and self._defences.thread_limit:
-            self.kill()
+            self.process.kill()
             text = f"started more than {self._most_threads} threads: killed"
             raise Failure(Outcome.CRASHED, text)
 
@@ -329,22 +307,22 @@ class Worker(contextlib.AbstractContextManager["Worker"]):
         allowed = seconds if self._defences.deadline else 10 * seconds
         end = time.perf_counter() + allowed
         while control.done != expected:
-            if self._process.has_ended and control.done != expected:
+            if self.process.has_ended and control.done != expected:
                 self._believe_end()
                 return
             self._require_few_threads()
             remaining = end - time.perf_counter()
             if remaining <= 0:
-                self.kill()
+                self.process.kill()
                 raise Failure(Outcome.TIMED_OUT, f"no result after {allowed:.3g} s: killed")
             sleep(control, "finished", self._number - 1, min(remaining, _SLICE_SECONDS))
 
     def _believe_end(self) -> None:
         """The process is gone and never said it was done: a failure, unless exit codes count."""
-        code = self._process.kill()
-        if self._process.flooded:
+        code = self.process.kill()
+        if self.process.flooded:
             cap = self._limits.output_bytes
             raise Failure(Outcome.CRASHED, f"wrote more than {cap} bytes to stdout or stderr")
         self._believed_exit = code == 0 and not self._defences.handshake
         if not self._believed_exit:
-            raise ended(code, self._process.output(), self._shared)
+            raise ended(code, self.process.output(), self._shared)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.adopt import overruns
+from regraph_kg.adopt import overruns, probe
 from regraph_kg.adopt.adopt import Adopter
 from regraph_kg.adopt.draft import Draft, Said
 from regraph_kg.adopt.overruns import Overrun, look
@@ -103,6 +103,6 @@ def test_a_compiler_without_the_sanitizer_is_said(monkeypatch: pytest.MonkeyPatc
 
 
 def test_code_that_takes_too_long_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overruns, "_PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(probe, "PATIENCE_SECONDS", 0.01)
     with pytest.raises(ToolError, match="with the address sanitizer"):
         look(problem("y[0] = x[0];"), find_gcc())

@@ -259,7 +259,7 @@ def refusing(*calls: str) -> tuple[str, ...]:
         "import ctypes, json, os, runpy, struct, sys\n"
         "sys.path.append(sys.argv[1]); from confined import filters\n"
         "machine = filters.architecture()\n"
-        "jump, refuse = filters.jump, filters.refuse\n"
+        "jump, refuse = filters.instruction, filters.refuse\n"
         "rules = [filters.load(0)]\n"
         "for call in json.loads(sys.argv[2]):\n"
         "    rules += [jump(filters.JUMP_EQUAL, call[machine], 0, 1), refuse(38)]\n"

@@ -306,7 +306,7 @@ def test_one_more_call_has_a_content_of_choice(desks: Desks, scale: Problem) -> 
     desk, content = desks(scale), TimedInputs(77)
     row = desk.bench.last(desk.worker, content)
     assert desk.input(row).tobytes() == desk.contents.arrays(content)["x"].tobytes()
-    witness = desk.bench.last_witness(desk.worker)
+    witness = desk.bench.witness(desk.worker)
     assert witness.content == content
     assert set(witness.outputs["y"].view(np.uint8)) == {desk.bench.poison}
 

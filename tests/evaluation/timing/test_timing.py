@@ -88,8 +88,6 @@ class PacedWorker:
 
     def settle(self) -> None: ...
 
-    def count_anew(self) -> None: ...
-
     def require_rest(self) -> None:
         if self.outside:
             raise self.outside
