@@ -238,8 +238,9 @@ class Adopter:
             return
         if looked is not None:
             function = draft.read.function
+            shown = ["", *problem.serial_code.split("\n")][looked.line]  # 0: nobody knows which
             raise OutOfArray(
-                f"{function.source.path}{_own_line(draft, problem, looked.line)}:"
+                f"{function.source.path}{own_line(function, shown)}:"
                 f" {function.qualified} {looked.what} at {shape_text(looked.sizes)}; say how long"
                 " its arrays are with --shape NAME=LENGTH (one length for those that one index"
                 " reads), or what is in them with --values"
@@ -289,13 +290,6 @@ class Adopter:
 def _saying(draft: Draft, **said: Any) -> Draft:
     """The draft, had this been said as well."""
     return Draft(draft.read, replace(draft.said, **said))
-
-
-def _own_line(draft: Draft, problem: Problem, line: int) -> str:
-    """The line of the user's file that a line of serial.cpp came from, and what it says."""
-    if not line:
-        return ""
-    return own_line(draft.read.function, problem.serial_code.split("\n")[line - 1])
 
 
 def _sizes(draft: Draft) -> dict[str, Any]:

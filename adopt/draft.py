@@ -155,9 +155,8 @@ class Draft:
         seen = self.read.watched.arrays.get(key)
         if seen and seen.room:
             return self._sized(seen.room)
-        if (
-            not key or seen is None or seen.counted
-        ):  # room, as long as the longest array that is known
+        if not key or seen is None or seen.counted:
+            # room, as long as the longest array that is known
             others = [self.length(other) for other in self.names if other != name]
             whole = [*filter(None, others), *([*self.sizes] if len(self.sizes) == 1 else [])]
             return max(whole, key=len, default="")
@@ -185,9 +184,7 @@ class Draft:
         parts = self.shape(name)
         if len(parts) == 1:
             return parts[0]
-        return "*".join(
-            part if re.fullmatch(r"\w+|\(.*\)", part) else f"({part})" for part in parts
-        )
+        return "*".join(p if re.fullmatch(r"\w+|\(.*\)", p) else f"({p})" for p in parts)
 
     def role(self, name: str) -> Role:
         """What a person said, else what the body does."""

@@ -51,14 +51,11 @@ def starts(trials: ProbeTrials) -> dict[str, set[str]]:
     steps = {name: trials.content(name, "steps", {"": STEP}) for name in names}
     cases = [trials.case(trials.points[0], held={name: held}) for name, held in steps.items()]
     for name, one in zip(names, trials.run(cases), strict=True):
-        own = one.arrays.get(name) if one is not None else None
-        if one is None or own is None or own.end <= 1:
-            continue
-        last = STEP * (own.end - 1)
-        between = {n for n, t in one.arrays.items() if t.end == last and n != name}
-        if between:
-            found[name] = between
-    return found
+        own = one.arrays.get(name) if one else None
+        last = STEP * (own.end - 1) if own else 0
+        if one and last > 0:
+            found[name] = {n for n, t in one.arrays.items() if t.end == last and n != name}
+    return {name: between for name, between in found.items() if between}
 
 
 def indices(trials: ProbeTrials) -> list[Index]:
@@ -71,9 +68,9 @@ def indices(trials: ProbeTrials) -> list[Index]:
         for name, leaf in leaves
         for value in values
     ]
-    outcomes, found = trials.run(cases), list[Index]()
-    for place, (name, leaf) in enumerate(leaves):
-        here = outcomes[place * len(values) : (place + 1) * len(values)]
+    found = list[Index]()
+    apart = zip(*[iter(trials.run(cases))] * len(values), strict=True)
+    for (name, leaf), here in zip(leaves, apart, strict=True):
         far = min(_FAR, int(trials.leaves(name)[leaf].max))
         led = [_led((name, leaf), t, here, far) for t in trials.arrays if t != name]
         kept = [one for one in led if one is not None]

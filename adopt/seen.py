@@ -150,9 +150,7 @@ class _Watching:
         text, place, bound = fitting.mostly(ends, self._trials.ints)
         found.places |= {place} - {""}
         found.bounds |= {bound} - {""}
-        powers = [
-            p for p, point in enumerate(points) if all(v & v - 1 == 0 for v in point.values())
-        ]
+        powers = [p for p, at in enumerate(points) if all(v & v - 1 == 0 for v in at.values())]
         if len(powers) >= _LEAST_POWERS and not (place or bound):
             at_powers = Fitting([points[p] for p in powers]).find([ends[p] for p in powers])
             return at_powers if at_powers in points[0] else text

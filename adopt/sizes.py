@@ -193,17 +193,15 @@ def is_quick(problem: Problem, compiler: Compiler, limits: JudgeLimits) -> bool:
     return seconds <= _QUICK
 
 
-def all_finite(
-    problem: Problem,
-    compiler: Compiler,
-    limits: JudgeLimits,
-    patience_seconds: float = PATIENCE_SECONDS,
-) -> bool:
-    """Whether all inputs lead to numbers; `BadInput` where code does not compile or end well."""
+def all_finite(problem: Problem, compiler: Compiler, limits: JudgeLimits, patience: float) -> bool:
+    """Whether all inputs lead to numbers; `BadInput` where code does not compile or end well.
+
+    A call may take `patience` seconds.
+    """
     program = trusted(compiler, problem, "serial.cpp", problem.serial_code)
     shapes: list[Sizes] = list(problem.sizes.check)
     with closing(Runner(problem, program, shapes, limits, "the function")) as run:
-        run.patience = patience_seconds
+        run.patience = patience
         for shape in shapes[:-1]:
             run(shape, generate(problem, shape, 0, 1))
         for variant in range(max(factors(problem), default=1)):

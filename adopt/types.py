@@ -8,7 +8,7 @@ arrays, structs or padded: refused with the reason.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from tree_sitter import Node
 
@@ -18,6 +18,7 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.declaration import size_of
 from regraph_kg.evaluation.problem.types import (
     C_TYPES,
+    Integer,
     Type,
     dtype_of,
     is_inexact,
@@ -26,17 +27,13 @@ from regraph_kg.evaluation.problem.types import (
 )
 
 Form = Literal["scalar", "reference", "pointer", "rows", "vector", "span", "array", "bounded"]
-_WIDTHS: tuple[Type, ...] = (
-    *("int8", "int16", "int32", "int64"),
-    *("uint8", "uint16", "uint32", "uint64"),
-)
 _KNOWN: Mapping[str, Type] = {
     **{"char": "char", "signed char": "int8", "unsigned char": "uint8", "bool": "bool"},
     **{"short": "int16", "unsigned short": "uint16", "int": "int32", "unsigned int": "uint32"},
     **{"long": "int64", "unsigned long": "uint64", "ptrdiff_t": "int64", "ssize_t": "int64"},
     **{"long long": "int64", "unsigned long long": "uint64", "size_t": "size_t"},
     **{"float": "float32", "double": "float64", "_Float16": "float16"},
-    **{f"{kind}_t": kind for kind in _WIDTHS},
+    **{f"{kind}_t": kind for kind in get_args(Integer)},
 }
 _COMPLEX: Mapping[Type, Type] = {"float32": "complex64", "float64": "complex128"}
 _DEPTH = 20

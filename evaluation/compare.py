@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from statistics import fmean, median, stdev
 from typing import Literal
 
-from regraph_kg.evaluation.timing.estimate import TimeEstimate, ratio, student
+from regraph_kg.evaluation.timing.estimate import TimeEstimate, around, ratio, student
 from regraph_kg.models.base import Metric
 from regraph_kg.models.evaluation import Interval, Rivalry, code_hash
 
@@ -65,11 +65,10 @@ def compare(rival: str, a: Sequence[Sequence[float]], b: Sequence[Sequence[float
         for ours, theirs in zip(a, b, strict=True)
     ]
     difference, error = fmean(logs), stdev(logs) / math.sqrt(len(logs))
-    usual = student(len(logs) - 1) * error
     return Rivalry(
         code_hash=code,
         ratio=math.exp(difference),
-        interval=Interval(low=math.exp(difference - usual), high=math.exp(difference + usual)),
+        interval=around(difference, student(len(logs) - 1) * error),
         verdict=_decide(len(logs), difference, student(len(logs) - 1, _CERTAIN) * error),
         pairs=len(logs),
     )

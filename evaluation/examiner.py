@@ -97,9 +97,7 @@ class Examiner:
 
     def shows_changes(self, content: TimedInputs) -> bool:
         """Whether the truths differ, by more than the tolerance, once a few elements changed."""
-        before, after = (
-            self._references.truths(self._case(each)) for each in (content, content.next)
-        )
+        before, after = (self._references.truths(self._case(c)) for c in (content, content.next))
         for name, one in before.items():
             off = np.abs(wide(one.values) - wide(after[name].values))
             allowed = one.tolerance + np.asarray(after[name].tolerance)

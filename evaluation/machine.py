@@ -160,8 +160,7 @@ class Machine:
         return first_finding(subject, tool, check, shape)
 
     def program(self, candidate: Candidate, problem: Problem) -> Program | Failure:
-        failure = rejected(candidate.code) if self._rules.defences.source_rules else None
-        if failure:
+        if self._rules.defences.source_rules and (failure := rejected(candidate.code)):
             return failure
         target, code, compiler = TARGETS[candidate.target], candidate.code, self._compiler
         own = not self._rules.defences.source_rules  # it may use names of the judge's

@@ -244,7 +244,6 @@ def _errors(output: KeptOutput, truth: ExpectedOutput) -> tuple[float, float]:
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         off = np.abs(wide(actual) - truth.values)
         ratio = np.where(off == 0, 0.0, off / truth.tolerance)
-    largest = np.max(np.nan_to_num(off[finite], nan=np.inf, posinf=np.inf), initial=0.0)
-    return float(largest), float(
-        np.max(np.nan_to_num(ratio[finite], nan=np.inf, posinf=np.inf), initial=0.0)
-    )
+    known = (np.nan_to_num(each[finite], nan=np.inf, posinf=np.inf) for each in (off, ratio))
+    largest, worst = (float(np.max(each, initial=0.0)) for each in known)
+    return largest, worst

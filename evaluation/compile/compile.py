@@ -362,6 +362,5 @@ def _cpu_features() -> str:
     except OSError:
         return ""
     fields = ("model name", "flags", "Features", "CPU part")
-    return hashlib.sha256(
-        "".join(sorted({x for x in text.splitlines() if x.startswith(fields)})).encode()
-    ).hexdigest()
+    lines = sorted({line for line in text.splitlines() if line.startswith(fields)})
+    return hashlib.sha256("".join(lines).encode()).hexdigest()

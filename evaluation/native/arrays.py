@@ -81,7 +81,7 @@ def draw(to: Array, kind: Kind, key: Secret, narrow: str = "", **limits: float) 
     whole = {name: int(limits.pop(name, 0)) % 2**64 for name in ("start", "range", "rest")}
     is_wide = bool(narrow) and to.dtype.str[1:] != narrow
     how = Drawing(key, kind=_KINDS[kind], wide=is_wide, **limits, **whole)
-    made = to if _is_flat(to) else np.empty(to.shape, to.dtype)
+    made = to if to.flags.c_contiguous else np.empty(to.shape, to.dtype)
     number = _TYPES.index(narrow or to.dtype.str[1:])
     _library().regraph_draw(made.ctypes.data, number, made.size, ctypes.addressof(how))
     if made is not to:  # a field of structs
@@ -90,7 +90,7 @@ def draw(to: Array, kind: Kind, key: Secret, narrow: str = "", **limits: float) 
 
 def move(values: Array, eps: float, key: Secret) -> None:
     """Multiply each float by 1 + `eps` or 1 - `eps`, in place, by chance."""
-    flat = values if _is_flat(values) else np.ascontiguousarray(values)
+    flat = values if values.flags.c_contiguous else np.ascontiguousarray(values)
     _library().regraph_move(*_numbers(flat), eps, Key(*key))
     if flat is not values:
         values[...] = flat
@@ -98,7 +98,7 @@ def move(values: Array, eps: float, key: Secret) -> None:
 
 def copy(source: Array, to: Array) -> None:
     """Copy, or widen floats to fp64; of one shape."""
-    if not (_is_flat(source) and _is_flat(to) and source.size == to.size):
+    if not (source.flags.c_contiguous and to.flags.c_contiguous and source.size == to.size):
         to[...] = source
     elif source.dtype == to.dtype:
         _library().regraph_copy(source.ctypes.data, to.ctypes.data, source.nbytes)
@@ -109,7 +109,7 @@ def copy(source: Array, to: Array) -> None:
 
 
 def fill(to: Array, byte: int) -> None:
-    assert _is_flat(to)
+    assert to.flags.c_contiguous
     _library().regraph_fill(to.ctypes.data, to.nbytes, byte)
 
 
@@ -148,8 +148,8 @@ def sums(values: Array, weights: Array) -> Array:
 def mask(plain: Array, masked: Array, block: int, key: Secret) -> None:
     """Write an array masked, from this block of the keystream on, into as many bytes."""
     assert masked.nbytes == plain.nbytes
-    assert _is_flat(plain)
-    assert _is_flat(masked)
+    assert plain.flags.c_contiguous
+    assert masked.flags.c_contiguous
     places = plain.ctypes.data, masked.ctypes.data
     _library().regraph_mask(*places, plain.nbytes, block, Key(*key))
 
@@ -162,11 +162,7 @@ def digest(outputs: Iterable[Array], key: Secret) -> int:
     return sum(taken) % 2**64
 
 
-def _is_flat(array: Array) -> bool:
-    return bool(array.flags.c_contiguous)
-
-
 def _numbers(array: Array) -> tuple[int, int, int]:
     """Where an array lies, the number of its type, how many elements it has."""
-    assert _is_flat(array)
+    assert array.flags.c_contiguous
     return array.ctypes.data, _TYPES.index(array.dtype.str[1:]), array.size

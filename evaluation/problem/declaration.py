@@ -42,14 +42,12 @@ from regraph_kg.models.base import Frozen
 
 Sizes = Mapping[str, int]  #: value of each size name: one shape of a problem
 
-_OPERATORS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
+_OPERATORS: Mapping[type[ast.AST], Callable[[int, int], int]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
-}
-_COMPARISONS: Mapping[type[ast.cmpop], Callable[[int, int], bool]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
     ast.Eq: operator.eq,
@@ -69,11 +67,11 @@ def size_of(expression: str, sizes: Sizes) -> int:
 def holds(relation: str, sizes: Sizes) -> bool:
     """Whether a relation of expressions, "k <= n" or "1 <= k < n", is true. Raises `ValueError`."""
     body = _tree(relation)
-    if not isinstance(body, ast.Compare) or {type(op) for op in body.ops} - set(_COMPARISONS):
+    if not isinstance(body, ast.Compare) or {type(op) for op in body.ops} - set(_OPERATORS):
         raise ValueError(f'{relation!r} is no relation: write one like "k <= n"')
     values = [size_of(ast.unparse(side), sizes) for side in (body.left, *body.comparators)]
     pairs = zip(body.ops, values, values[1:], strict=False)
-    return all(_COMPARISONS[type(op)](left, right) for op, left, right in pairs)
+    return all(_OPERATORS[type(op)](left, right) for op, left, right in pairs)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -47,24 +47,14 @@ class Inputs:
 
 def generate(problem: Problem, sizes: Sizes, variant: int, seed: int) -> dict[str, Array]:
     """Inputs by argument name. Raises `BadInput` where the problem's inputs.py fails."""
-    made = distributed(problem, sizes, variant, seed)
+    kinds, made = distributions(problem, variant), dict[str, Array]()
+    for arg in (arg for arg in problem.inputs if not arg.is_custom):
+        seeds = [seed, _key(arg.name, variant, sizes)]
+        made[arg.name] = draw(arg.at(sizes), kinds[arg.name], arg.dimensions(sizes), seeds)
     if problem.inputs_code is None:
         return made
     kind = levels(problem, variant)[-1]
     return made | custom(problem, sizes, kind, [seed, _key("", variant, sizes)])
-
-
-def distributed(problem: Problem, sizes: Sizes, variant: int, seed: int) -> dict[str, Array]:
-    """The inputs that inputs.py does not make."""
-    chosen = iter(levels(problem, variant))
-    made = {}
-    for arg in problem.inputs:
-        if not arg.is_custom:
-            kind, shape = arg.values[next(chosen)], arg.dimensions(sizes)
-            made[arg.name] = draw(
-                arg.at(sizes), kind, shape, [seed, _key(arg.name, variant, sizes)]
-            )
-    return made
 
 
 def factors(problem: Problem) -> tuple[int, ...]:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]  #: one array of a call
 
-_Integer = Literal["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+Integer = Literal["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 _Other = Literal["bool", "char", "size_t", "complex64", "complex128", "float16", "struct"]
-Type = Literal["float32", "float64", _Integer, _Other]
+Type = Literal["float32", "float64", Integer, _Other]
 C_TYPES: dict[Type, str] = {
     "float32": "float",
     "float64": "double",

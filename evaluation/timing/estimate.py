@@ -52,13 +52,8 @@ class TimeEstimate:
 
     def timing(self) -> Timing:
         """The estimate in the form of reports."""
-        return Timing(
-            samples=self.samples,
-            median=self.seconds,
-            interval=Interval(
-                low=math.exp(self.log - self.reach), high=math.exp(self.log + self.reach)
-            ),
-        )
+        interval = around(self.log, self.reach)
+        return Timing(samples=self.samples, median=self.seconds, interval=interval)
 
 
 def level(
@@ -86,9 +81,12 @@ def ratio(slow: TimeEstimate, fast: TimeEstimate) -> tuple[float, Interval]:
     difference = slow.log - fast.log
     variance = slow.variance + fast.variance
     freedom = variance**2 / (slow.variance**2 / slow.freedom + fast.variance**2 / fast.freedom)
-    reach = student(int(freedom)) * math.sqrt(variance)
-    interval = Interval(low=math.exp(difference - reach), high=math.exp(difference + reach))
-    return math.exp(difference), interval
+    return math.exp(difference), around(difference, student(int(freedom)) * math.sqrt(variance))
+
+
+def around(log: float, reach: float) -> Interval:
+    """The interval of a number whose logarithm is known to within `reach`."""
+    return Interval(low=math.exp(log - reach), high=math.exp(log + reach))
 
 
 def student(freedom: int, tail: float = _TAIL) -> float:

@@ -201,24 +201,8 @@ def below_floor(work: WorkAccount, floor: float | None) -> Failure | None:
 
 
 def _roof(problem: Problem, seconds: float, peaks: Peaks, bytes_: int) -> Roof:
-    flop = _declared(problem, problem.work.flop) or 0
-    bounds = _bounds(problem, peaks, bytes_, flop)
-    bound, amount, peak = bounds[-1]
-    return Roof(
-        bound=bound,
-        seconds=amount / peak,
-        share=amount / peak / seconds,
-        reached=amount / seconds,
-        peak=peak,
-        shares={name: amount / peak / seconds for name, amount, peak in bounds if amount},
-    )
-
-
-def _bounds(
-    problem: Problem, peaks: Peaks, bytes_: float, flop: float
-) -> list[tuple[Bound, float, float]]:
-    """Bounds of a call of so much work, each with its amount and peak, the slowest last."""
-    moved = traffic(problem)
+    """The slowest bound of a call of so much work, and what share of its time each takes."""
+    moved, flop = traffic(problem), _declared(problem, problem.work.flop) or 0
     # A GPU's memory is the last level: its cache is swept, or filled anew by copies.
     memory = peaks.memory if peaks.on_gpu else peaks.bandwidth(moved.held)
     bounds: list[tuple[Bound, float, float]] = [
@@ -228,7 +212,16 @@ def _bounds(
     if peaks.on_gpu and problem.metric == "call":
         both = (moved.inward, peaks.host_to_device), (moved.outward, peaks.device_to_host)
         bounds += [("transfer", amount, rate) for amount, rate in both if rate]
-    return sorted(bounds, key=lambda item: item[1] / item[2])
+    bounds.sort(key=lambda item: item[1] / item[2])
+    bound, amount, peak = bounds[-1]
+    return Roof(
+        bound=bound,
+        seconds=amount / peak,
+        share=amount / peak / seconds,
+        reached=amount / seconds,
+        peak=peak,
+        shares={name: amount / peak / seconds for name, amount, peak in bounds if amount},
+    )
 
 
 def _arithmetic(problem: Problem, peaks: Peaks) -> float:

@@ -76,10 +76,9 @@ class Verification:
             if case.version and not self.defences.small_changes:
                 continue
             is_last = index == len(cases) - _AFTER_LAST - 1
-            runs = _REPEATS if is_last else len(POISONS)
-            outputs[case.key], more = self._check_case(
-                worker, case, runs if self.defences.repeats else 1
-            )
+            often = _REPEATS if is_last else len(POISONS)
+            runs = often if self.defences.repeats else 1
+            outputs[case.key], more = self._check_case(worker, case, runs)
             differs |= more
         if self.defences.sensitivity:
             self._require_sensitive(cases, outputs)

@@ -192,9 +192,7 @@ class SharedMemory:
 
     def reset(self, nonce: int, defences: Defences) -> None:
         """Make ready for its worker: head and rows. Who calls it fills the outputs."""
-        ctypes.memmove(
-            ctypes.addressof(self.control), ctypes.addressof(self._head), ctypes.sizeof(Control)
-        )
+        ctypes.memmove(ctypes.byref(self.control), ctypes.byref(self._head), ctypes.sizeof(Control))
         self.control.nonce = nonce
         self.control.flags = sum(flag for flag in Flag if getattr(defences, str(flag.name).lower()))
         if not defences.guards:
@@ -212,19 +210,12 @@ class SharedMemory:
         return arrays.equal(self.raw(place), array)
 
     def span(self, place: ArrayPlace) -> tuple[int, int]:
-        """First and last byte (exclusive) of the array with its gaps, from the start."""
-        return self._base + place.first, self._base + place.last
-
-    def list_spans(self, spans: Sequence[tuple[int, int]]) -> None:
-        """Say what is to be copied: first and last bytes (exclusive), at most MAX_SPANS of them."""
-        for row, (first, last) in zip(self.spans, spans, strict=False):
-            row["at"], row["bytes"] = first, last - first
-        self.control.count = len(spans)
+        """First byte of the array with its gaps, from the start, and how many they are."""
+        return self._base + place.first, place.last - place.first
 
     def sealed_span(self, entries: int) -> tuple[int, int]:
-        """First and last byte (exclusive) of so many entries of `sealed`."""
-        start = self._head.sealed_at
-        return start, start + entries * SEALED.itemsize
+        """First byte of so many entries of `sealed`, and how many bytes they are."""
+        return self._head.sealed_at, entries * SEALED.itemsize
 
     def raw(self, place: ArrayPlace) -> Array:
         return self.view(place).reshape(-1).view(np.uint8)

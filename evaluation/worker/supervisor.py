@@ -297,7 +297,9 @@ class Worker(contextlib.AbstractContextManager["Worker"]):
 
     def _transfer(self, operation: Operation, spans: Sequence[tuple[int, int]]) -> None:
         for start in range(0, len(spans) if self.on_device else 0, shared_memory.MAX_SPANS):
-            self._shared.list_spans(spans[start : start + shared_memory.MAX_SPANS])
+            some = spans[start : start + shared_memory.MAX_SPANS]
+            self._shared.spans[: len(some)] = some
+            self._shared.control.count = len(some)
             self._command(operation, self._limits.load_seconds)
 
     def _await(self, seconds: float) -> None:
