@@ -211,6 +211,10 @@ class Bench:
             error=max(one.error for one in each),
         )
 
+    def sweep(self, worker: Worker) -> float:
+        """Metric "device": seconds of a sweep of the cache."""
+        return Rehearsal([self.rehearse(worker, "sweep")], _READY_CALLS).ready
+
     def rehearse(self, worker: Worker, step: BatchKind, count: int = _READY_CALLS) -> Elapsed:
         """Metric "device": get so many calls ready, each for a kernel that does nothing."""
         self._sealing.begin()
@@ -387,7 +391,7 @@ class Readying:
         before = after = worker.costs.least
         if before:
             with suppress(Failure):
-                after = Rehearsal([bench.rehearse(worker, "sweep")], _READY_CALLS).ready
+                after = bench.sweep(worker)
         if after < before / _OFF:
             self.was_off, self._costs = True, None  # it is measured anew for the next worker
         if after < before / _SHRUNK:
