@@ -61,14 +61,14 @@ class Device:
 
     def upload(self, places: Sequence[ArrayPlace], seal: Seal) -> None:
         self.uploads += [place.name for place in places]
-        for first, last in map(self._shared.span, places):
-            self.memory[first:last] = self._shared._bytes[first:last]
+        for first, count in map(self._shared.span, places):
+            self.memory[first : first + count] = self._shared._bytes[first : first + count]
         self.table = self._shared.sealed[: seal.entries].copy()
         self.seal = seal
 
     def download(self, places: Sequence[ArrayPlace]) -> None:
-        for first, last in map(self._shared.span, places):
-            self._shared._bytes[first:last] = self.memory[first:last]
+        for first, count in map(self._shared.span, places):
+            self._shared._bytes[first : first + count] = self.memory[first : first + count]
 
     def sweeps(self, count: int) -> Elapsed:
         assert self.seal
