@@ -19,6 +19,7 @@ from regraph_kg.cpp import syntax
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import CodeFile, Function, functions, parsed
 from regraph_kg.cpp.syntax import LOOPS, around, walk
+from regraph_kg.cpp.watched import NOTHING, seen
 from regraph_kg.port.changes import Changes
 from regraph_kg.port.host import PLACE, declared, is_plain
 from regraph_kg.port.loops import SerialLoop, as_threads
@@ -229,6 +230,8 @@ class Kernels:
         _, function = self.read(proved, scope, (), scope.objects)
         loop = function.body.named_children[-1]
         changed = Changes(function.source).names(loop)
+        if any(seen(syntax.text(it)) == {NOTHING} for it in loop.children):
+            changed -= {n for n, kind in scope.scalars.items() if not is_number(kind)}
         plain = not changed & scope.scalars.keys()
         nest = self._nest(proved, scope, (), written) if plain else None
         if nest is not None:

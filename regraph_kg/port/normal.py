@@ -17,7 +17,7 @@ from regraph_kg.cpp.headers import continues
 from regraph_kg.cpp.macros import filled, with_macros
 from regraph_kg.cpp.syntax import around, bare, declared_name, operator, parse, text, walk
 from regraph_kg.port.grown import with_lengths
-from regraph_kg.port.names import fresh, is_integer
+from regraph_kg.port.names import fresh, is_integer, is_number
 from regraph_kg.port.scratch import with_own_arrays
 from regraph_kg.port.walks import with_counters
 
@@ -34,7 +34,7 @@ _DOWN = re.compile(r"(\w+)--(?:\s*(?:>|!=)\s*0)?")
 def plain(code: str) -> str:
     """The code in its plain form."""
     code = with_counters(with_lengths(_with_indices(code)))
-    for step in (_counted, _with_own_variables, with_own_arrays):
+    for step in (_one_by_one, _counted, _with_own_variables, with_own_arrays):
         facts, edits = facts_of(code), Edits()
         if facts.read_whole:
             step(parse(code.encode()).root_node, facts, edits)
@@ -86,6 +86,19 @@ def _counted(root: Node, _: Facts, edits: Edits) -> None:
         head = f"for ({begin}; {condition}; {text(inside[-1]).rstrip('; ')}) "
         edits.replacements.append((node.start_byte, body.start_byte, head))
         edits.put(inside[-1], "")
+
+
+def _one_by_one(root: Node, _: Facts, edits: Edits) -> None:
+    """Objects that are declared together have a declaration each: `T a{1}, b{2};`."""
+    for node in walk(root):
+        listed = node.children_by_field_name("declarator")
+        apart = all(it.type == "init_declarator" and text(it)[0].isalpha() for it in listed)
+        kind = text(node.child_by_field_name("type"))
+        block = node.parent is not None and node.parent.type == "compound_statement"
+        if node.type == "declaration" and block and len(listed) > 1 and apart:
+            before = text(node)[: listed[0].start_byte - node.start_byte]
+            if not is_number(kind):
+                edits.put(node, " ".join(f"{before}{text(it)};" for it in listed))
 
 
 def _with_bound(loop: Node, edits: Edits) -> None:

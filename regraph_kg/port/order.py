@@ -449,7 +449,8 @@ class Order:
         classes = self._classes(kind)
         parts = [self._source.text(value)]
         for it in walk(classes[0]) if len(classes) == 1 else ():
-            if it.type == "base_class_clause" or it.child_by_field_name("default_value"):
+            odd = it.type in ("base_class_clause", "destructor_name")
+            if odd or it.child_by_field_name("default_value"):
                 return False  # what these do is not looked into
             if it.type == "function_definition" and it.child_by_field_name("type") is None:
                 lists = [part for part in it.children if part.type == "field_initializer_list"]
@@ -458,9 +459,7 @@ class Order:
                 parts += [text(one.named_children[-1]) for one in initial if one.named_children]
                 parts += [body.strip("{} \n")]
         plain = (_CAST.sub("", part) for part in parts)
-        return (
-            len(classes) == 1 and "~" not in text(classes[0]) and not any(map(_ACTS.search, plain))
-        )
+        return len(classes) == 1 and not any(map(_ACTS.search, plain))
 
     def _table(self, node: Node, declarator: Node, scope: Scope) -> list[str]:
         text = re.sub(r"^static ", "", self._source.text(node))

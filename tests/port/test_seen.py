@@ -28,6 +28,10 @@ struct Turn {
     float by[2][2];
     float of(int i, float a, float b) const { return by[i][0] * a + by[i][1] * b; }
 };
+struct Band {
+    float low, high;
+    unsigned of(float v) const { return v < low ? ~0u : v > high ? 9 : (unsigned)(v - low); }
+};
 static Turn twice(const Turn& t) {
     Turn made;
     for (int i = 0; i < 2; ++i)
@@ -47,6 +51,9 @@ SEEN = {
     " for (int i = 0; i < 2; ++i) t.by[i][i] = 1.5f; t.by[0][1] = x[0]; t.by[1][0] = 3;"
     " for (int i = 0; i < n; ++i) { Turn own = twice(t); for (int k = 0; k < 2; ++k)"
     " own.by[k][0] -= x[i]; y[i] = twice(own).of(i % 2, x[i], 2); }",
+    "objects that are declared together, one of which only methods read": ""
+    "const Band a{-3, 5}, b{0, 7}; Turn t = {}; t.by[0][0] = a.low;"
+    " for (int i = 0; i < n; ++i) y[i] = a.of(x[i]) % 7 + b.of(x[i]) % 5 + t.of(0, x[i], 2);",
     "rows as vectors": "const int w = n / 3; for (int r = 0; r < 3; ++r) {"
     " std::vector<float> row(x + (size_t)r * w, x + (size_t)(r + 1) * w), next(w);"
     " for (int s = 0; s < 4; ++s) {"
