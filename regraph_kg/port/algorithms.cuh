@@ -263,14 +263,6 @@ __host__ __device__ void std_taken_from(T& place, V value) {  // as other thread
     place -= value;
 }
 
-//: own_memory
-template <class T>
-struct own_memory {  // of one thread, from the device's heap
-    T* place;
-    __device__ explicit own_memory(size_t count) : place(static_cast<T*>(malloc(sizeof(T) * count))) {}
-    __device__ ~own_memory() { free(place); }
-};
-
 //: combine
 template <class Word, class T, class Op>
 __device__ void combine(T* place, T value, Op op) {  // with values of other threads

@@ -142,7 +142,8 @@ class Containers:
                 f"line {source.line(node)}: {flat(source, node)[:60]}: a vector of a length that"
                 " is not told there"
             )
-        return self._made(owner, name, texts, returned, is_list=is_list)
+        looped = inside_of(node, syntax.LOOPS) is not None
+        return self._made(owner, name, texts, returned, is_list=is_list, looped=looped)
 
     def _made(
         self,
@@ -152,18 +153,20 @@ class Containers:
         returned: str,
         *,
         is_list: bool,
+        looped: bool,
     ) -> str:
         element, length, at = owner.elements[name], owner.lengths[name], self._at
         each = f"for (size_t {at} = 0; {at} < {length}; ++{at}) {name}[{at}] = "
-        size, first = texts[0] if texts else "", f"memset({name}, 0, sizeof({element}) * {length});"
-        first = first if is_number(element) else f"{each}{element}();"
+        room = f"sizeof({element}) * {length}"
+        size, first = texts[0] if texts else "", f"memset({name}, 0, {room});"
+        first = first if is_number(element) and not looped else f"{each}{element}();"
         copied = re.fullmatch(r"(\w+)", size)
         other = copied[1] if copied and copied[1] in owner.lengths and len(texts) == 1 else ""
         fixed = length != self._size(name)
         if other:
             size, first = (
                 owner.lengths[other],
-                f"memcpy({name}, {other}, sizeof({element}) * {length});",
+                f"{each}{other}[{at}];" if looped else f"memcpy({name}, {other}, {room});",
             )
             owner.sized.add(other)
         elif is_list or fixed:

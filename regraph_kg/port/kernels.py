@@ -30,8 +30,6 @@ _BLOCKS = 1024  # blocks of a kernel whose threads take many iterations each
 _MOVES = tuple(
     re.compile(rf"\b{call}\);")
     for call in (
-        r"memset\((?P<to>\w+), (?P<value>0), sizeof\((?P<kind>[\w ]+)\) \* (?P<count>\w+)",
-        r"memcpy\((?P<to>\w+), (?P<from>\w+), sizeof\((?P<kind>[\w ]+)\) \* (?P<count>\w+)",
         r"std_copy\((?P<from>\w+), \(?(?P=from) \+ (?P<count>\w+)\)?, (?P<to>[\w +*()]+)",
         r"std_fill\((?P<to>\w+), \(?(?P=to) \+ (?P<count>\w+)\)?, (?P<value>[\w.-]+)",
         r"std_swap\((?P<one>\w+), (?P<other>\w+)",
@@ -203,14 +201,7 @@ class Kernels:
             if one := found.get("one"):
                 kept, other = self.new("kept"), found["other"]
                 return f"{{ auto {kept} = {one}; {one} = {other}; {other} = {kept}; }}"
-            kind, to = found.get("kind"), found["to"]
-            for name in (to, found.get("from") or to) if kind else ():
-                known = scope.arrays[name].element if name in scope.arrays else ""
-                if kind != known and not (not known and f"{kind}* {name} = " in body):
-                    return match[0]
-            if kind and not is_number(kind):
-                return match[0]
-            at = self.new("at")
+            to, at = found["to"], self.new("at")
             value = found.get("value") or f"{found['from']}[{at}]"
             head = f"for (size_t {at} = 0; {at} < {found['count']}; ++{at})"
             if to.isidentifier():
@@ -395,13 +386,8 @@ class Kernels:
             if declarator.type != "array_declarator" or length == "":
                 continue
             name, element = source.text(declarator.children[0]), source.text(kind)
-            if length is None:  # only the thread knows it
-                if re.search(rf"\bstd_swap\([^;]*\b{name}\b", text):
-                    raise CannotSplitError(f"{name}: its length would go with it")
-                own = self.new(f"room_of_{name}")
-                made = f"own_memory<{element}> {own}({source.text(size)});"
-                edits.put(node, f"{made} {element}* {name} = {own}.place;")
-                continue
+            if length is None:
+                raise CannotSplitError(f"{source.text(node)[:50]}: nobody knows its length before")
             memory = self.new(f"all_of_{name}")
             inner.arrays[memory] = Array(element, f"{element}* {memory}", may_change=True)
             place = f"{memory} + size_t({length}) * ({index})" if index != "0" else memory

@@ -58,7 +58,7 @@ _REFUSED_NAMES = {
     **dict.fromkeys(("rand", "srand", "abort", "exit", "getenv"), "a GPU does not have it"),
     "_Float16": "a GPU has another type",
 }
-_HELPERS = re.compile(r"\b(\w+_by_cub|(?:combine|own_memory)(?=<))")
+_HELPERS = re.compile(r"\b(\w+_by_cub|combine(?=<))")
 
 
 class UnportableError(Exception):

@@ -15,9 +15,9 @@ from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.facts import Facts, facts_of
 from regraph_kg.cpp.headers import continues
 from regraph_kg.cpp.macros import filled, with_macros
-from regraph_kg.cpp.syntax import around, bare, declared_name, operator, parse, text, walk
+from regraph_kg.cpp.syntax import bare, declared_name, operator, parse, text, walk
 from regraph_kg.port.grown import with_lengths
-from regraph_kg.port.names import fresh, is_integer, is_number
+from regraph_kg.port.names import fresh, is_integer
 from regraph_kg.port.scratch import with_own_arrays
 from regraph_kg.port.walks import with_counters
 
@@ -34,7 +34,7 @@ _DOWN = re.compile(r"(\w+)--(?:\s*(?:>|!=)\s*0)?")
 def plain(code: str) -> str:
     """The code in its plain form."""
     code = with_counters(with_lengths(_with_indices(code)))
-    for step in (_one_by_one, _counted, _with_own_variables, with_own_arrays):
+    for step in (_counted, _with_own_variables, with_own_arrays):
         facts, edits = facts_of(code), Edits()
         if facts.read_whole:
             step(parse(code.encode()).root_node, facts, edits)
@@ -69,7 +69,6 @@ def _counted(root: Node, _: Facts, edits: Edits) -> None:
         body = node.child_by_field_name("body")
         if node.type == "for_statement" and body is not None:
             _down_to_zero(node, body, edits)
-            _with_bound(node, edits)
         if node.type != "while_statement" or body is None or continues(node):
             continue
         inside = [child for child in body.named_children if child.type != "comment"]
@@ -86,34 +85,6 @@ def _counted(root: Node, _: Facts, edits: Edits) -> None:
         head = f"for ({begin}; {condition}; {text(inside[-1]).rstrip('; ')}) "
         edits.replacements.append((node.start_byte, body.start_byte, head))
         edits.put(inside[-1], "")
-
-
-def _one_by_one(root: Node, _: Facts, edits: Edits) -> None:
-    """Objects that are declared together have a declaration each: `T a{1}, b{2};`."""
-    for node in walk(root):
-        listed = node.children_by_field_name("declarator")
-        apart = all(it.type == "init_declarator" and text(it)[0].isalpha() for it in listed)
-        kind = text(node.child_by_field_name("type"))
-        block = node.parent is not None and node.parent.type == "compound_statement"
-        if node.type == "declaration" and block and len(listed) > 1 and apart:
-            before = text(node)[: listed[0].start_byte - node.start_byte]
-            if not is_number(kind):
-                edits.put(node, " ".join(f"{before}{text(it)};" for it in listed))
-
-
-def _with_bound(loop: Node, edits: Edits) -> None:
-    """`i + 1 < n` as `i < n - 1`, of signed numbers."""
-    first, condition = (loop.child_by_field_name(name) for name in ("initializer", "condition"))
-    found = re.fullmatch(r"(\w+) \+ (\w+) (<=?) (\w+)", text(condition))
-    if first is None or condition is None or found is None or first.type != "declaration":
-        return
-    name, more, compared, end = found.groups()
-    whole, kinds = text([*around(loop)][-1]), r"size_t|unsigned|uint\w+|auto"
-    words = "|".join(word for word in (name, more, end) if not word.isdigit())
-    if declared_name(first.child_by_field_name("declarator")) == name and not re.search(
-        rf"\b(?:{kinds})\b[^;,()=<>]*\b(?:{words})\b", whole
-    ):
-        edits.put(condition, f"{name} {compared} {end} - {more}")
 
 
 def _down_to_zero(loop: Node, body: Node, edits: Edits) -> None:

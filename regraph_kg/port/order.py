@@ -402,15 +402,15 @@ class Order:
             or (it.type == "field_expression" and it.parent and it.parent.type in calls)
             for it in around
         )
-        if len(classes) != 1 or not asked:
+        if not (len(classes) == 1 and asked):
             return False
         inside = [*walk(classes[0])]
         items = [it for it in inside if it.type == "field_declaration"]
         listed = [it for item in items for it in item.children_by_field_name("declarator")]
         own = {declared_name(it): it for it in listed}
         odd = {"this", "lambda_expression", "operator_name", "friend_declaration"}
-        plain = all(it.type in ("field_identifier", "pointer_declarator") for it in listed)
-        plain = plain and not any("[" in text(it) for it in listed)
+        kinds = ("field_identifier", "pointer_declarator")
+        plain = all(it.type in kinds and "[" not in text(it) for it in listed)
         named = [it for it in inside if it.type == "identifier" and text(it) in own]
         bodies = [it for it in named if inside_of(it, {"compound_statement"}) is not None]
         return (

@@ -89,18 +89,6 @@ def divided_task(facts: Facts) -> Truth:
     )
 
 
-@_add("an array that several loops read")
-def read_twice(facts: Facts) -> Truth:
-    """Several loops with the same bounds read the same array."""
-    readers: dict[tuple[str, str, str, str], set[int]] = {}
-    for loop in facts.loops:
-        for access in loop.accesses:
-            if access.mode == "read":
-                key = (loop.function, access.array, loop.start, loop.end)
-                readers.setdefault(key, set()).add(loop.number)
-    return any(len(loops) > 1 for loops in readers.values())
-
-
 @_add("an innermost loop that steps through memory with a stride")
 def strided(facts: Facts) -> Truth:
     return any_of(
@@ -212,22 +200,6 @@ def several_accumulators(facts: Facts) -> Truth:
     """Each innermost loop that reduces has four results or more."""
     reducing = [loop for loop in innermost(facts) if loop.reduces]
     return bool(reducing) and all(len(loop.reduces) >= _FEW for loop in reducing)
-
-
-@_add("a product of two arrays, summed up, of which both are read again")
-def matrix_product(facts: Facts) -> Truth:
-    """A loop sums products of two arrays that outer loops, or threads, read again."""
-    if not facts.multiplies_and_adds:
-        return False
-    again = [set(kernel.reuse) for kernel in facts.kernels]
-    for loop in innermost(facts):
-        outer = [outer.reuse for outer in around(facts, loop)]
-        reused = set().union(*outer, *again)
-        read = {access.array for access in loop.accesses if access.mode == "read"}
-        shared = {access.array for access in loop.accesses if access.shared}
-        if loop.reduces and (len(read & reused) > 1 or len(shared) > 1):
-            return True
-    return False if all(kernel.followed for kernel in facts.kernels) else None
 
 
 @_add("an array that a loop only writes")

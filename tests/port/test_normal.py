@@ -30,10 +30,6 @@ PLAIN = [
         "for (int i = 1; i < n; ++i) { const float* row = x + i - 1; y[i] = row[0]; }",
     ),
     (
-        "for (int i = 0; i + 1 < n; ++i) y[i] = x[i + 1];",
-        "for (int i = 0; i < n - 1; ++i) y[i] = x[i + 1];",
-    ),
-    (
         "int i = n; while (i > 1) { if (x[i - 1] < 0) break; y[i - 1] = 1; i -= 2; } y[0] = i;",
         "int i;  for (i = n; i > 1; i -= 2) { if (x[i - 1] < 0) break; y[i - 1] = 1; } y[0] = i;",
     ),
@@ -50,7 +46,6 @@ KEPT = [
     "float t; for (int i = 0; i < n; i++) {"
     " t = x[i]; for (int k = 0; k < 2; ++k) { int t = k; y[t] = 1; } }",
     "int i = 0; while (i < n) { if (x[i] > 0) { i += 2; continue; } y[i] = 1; i++; }",
-    "size_t m = n; for (size_t i = 0; i + 1 < m; ++i) y[i] = x[i];",  # m - 1 may be far from 0
     "for (int i = 2; i < n; i += 2) y[i] = y[i - 2] + x[i];",
     "float t = 1; for (int i = 0; i < n; i++) { t = t * x[i]; y[i] = t; }",
 ]

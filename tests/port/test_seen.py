@@ -51,8 +51,8 @@ SEEN = {
     " for (int i = 0; i < 2; ++i) t.by[i][i] = 1.5f; t.by[0][1] = x[0]; t.by[1][0] = 3;"
     " for (int i = 0; i < n; ++i) { Turn own = twice(t); for (int k = 0; k < 2; ++k)"
     " own.by[k][0] -= x[i]; y[i] = twice(own).of(i % 2, x[i], 2); }",
-    "objects that are declared together, one of which only methods read": ""
-    "const Band a{-3, 5}, b{0, 7}; Turn t = {}; t.by[0][0] = a.low;"
+    "an object of numbers that a method reads": ""
+    "const Band a{-3, 5}; const Band b{0, 7}; Turn t = {}; t.by[0][0] = a.low;"
     " for (int i = 0; i < n; ++i) y[i] = a.of(x[i]) % 7 + b.of(x[i]) % 5 + t.of(0, x[i], 2);",
     "rows as vectors": "const int w = n / 3; for (int r = 0; r < 3; ++r) {"
     " std::vector<float> row(x + (size_t)r * w, x + (size_t)(r + 1) * w), next(w);"
@@ -60,10 +60,6 @@ SEEN = {
     " for (int i = 0; i < w; ++i) next[i] = std::max(row[i], 0.5f * row[(i + 1) % w]) + 1;"
     " std::swap(row, next); }"
     " std::copy(row.begin(), row.end(), y + (size_t)r * w); }",
-    "vectors of a length that each iteration has": "for (int r = 0; r < n; ++r) {"
-    " const int many = 1 + (int)std::fabs(x[r]) % 5; std::vector<float> own(many);"
-    " for (int i = 0; i < many; ++i) own[i] = x[r] + (i ? own[i - 1] : 0);"
-    " if (many > 3) continue; y[r] = own[many - 1]; }",
     "the least of three": "for (int i = 1; i + 1 < n; ++i) {"
     " y[i] = std::min({x[i - 1], x[i], x[i + 1]}) + std::max(x[i], 1.f); }",
     "a helper with a vector, which adds to what others add to": ""

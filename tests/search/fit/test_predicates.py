@@ -53,7 +53,6 @@ CASES = {
     "stencil": (host(SWEEP), host(COPY)),
     "indirect": (host(f"{LOOP} c[i] = a[b[i]];"), host(COPY)),
     "reuse": (host(MATMUL), host(COPY)),
-    "read_twice": (host(f"{SUM} {COPY}"), host(COPY)),
     "strided": (host(f"{LOOP} c[i] = a[i*n];"), host(COPY)),
     "stride_one_outside": (host(f"{NEST} c[j*n+i] = 0;"), host(f"{NEST} c[i*n+j] = 0;")),
     "contiguous": (host(COPY), host(f"{LOOP} c[i] = a[i*n];")),
@@ -80,7 +79,6 @@ CASES = {
         host("float p,q,r,s; for (int i=0;i<n;i+=4) { p+=a[i]; q+=a[i+1]; r+=a[i+2]; s+=a[i+3]; }"),
         host(SUM),
     ),
-    "matrix_product": (host(MATMUL), host(SUM)),
     "plain_store": (host(COPY), host(f"{LOOP} c[i] += 1;")),
     "small_elements": ("void f(char* s, int n) { while (n--) g(s[n]); }", host(COPY)),
     "recursive": ("int f(int n) { return n ? f(n - 1) : 0; }", host(COPY)),
@@ -287,14 +285,6 @@ def test_a_helper_belongs_to_its_kernel(helper: str, use: str, holds: str, unkno
     assert facts.read_whole
     assert PREDICATES[holds].holds(facts)
     assert not unknown or PREDICATES[unknown].holds(facts) is None
-
-
-def test_what_a_helper_does_with_pointers_may_be_a_product() -> None:
-    dot = "float dot(const float* x, const float* y, int n) { float s = 0; LOOP return s; }"
-    dot = dot.replace("LOOP", "for (int k = 0; k < n; ++k) s += x[k] * y[k];")
-    facts = facts_of(f"__device__ {dot}\n{HEAD} int i = {MINE}; c[i] = dot(a, a + i, n); }} {RUN}")
-    assert PREDICATES["matrix_product"].holds(facts) is None
-    assert PREDICATES["outer_reduction"].holds(facts) is False, "each thread has its own"
 
 
 def test_a_copy_that_does_not_say_its_way_is_not_known() -> None:
