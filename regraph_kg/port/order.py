@@ -15,8 +15,6 @@ from tree_sitter import Node
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import CodeFile, Function
 from regraph_kg.cpp.syntax import (
-    declared_name,
-    inside_of,
     root_name,
     statements,
     target,
@@ -30,6 +28,7 @@ from regraph_kg.port.kernels import Array, CannotSplitError, Kernels, Scope, und
 from regraph_kg.port.library import by_cub
 from regraph_kg.port.loops import leaves
 from regraph_kg.port.names import BY_VALUE, NUMBERS, UnportableError, is_number
+from regraph_kg.port.objects import is_made_anew, records, stays
 from regraph_kg.port.running import running
 
 _BLOCKS = {"for_statement", "while_statement", "do_statement", "if_statement", "compound_statement"}
@@ -38,11 +37,7 @@ _SWAP = re.compile(r"(?:std_|std::)?swap\((\w+), (\w+)\);")
 _HEAD = re.compile(r"for \(([\w ]+) (\w+) = ([^;]+); \2 < ([^;]+); ([^;{]+?)\) ?[^;]")
 _MOVED = re.compile(r"(?:if \((\w+ != \w+)\) )?mem(cpy|move|set)\((\w+), (.+)\);")
 _PLACE = re.compile(r"\(*(\w+)(?: [+-] [\w +*/%()-]+)?\)*")
-_MADE = {"init_declarator", "function_declarator"}  # `T t(a);` reads as a function
 _DECLARES = ("declaration", "for_range_loop")
-_CAST = re.compile(r"\w+_cast<[^>]*>|\b(?:double|float|int|size_t|long)(?=\()")
-_ACTS = re.compile(r"\[|->|(?:^|[(,{=+\-/])\s*\*|\w\s*\(|;")
-"""Reads of elements, calls, statements."""
 _KNOWN = re.compile(r"(?:static_cast|reinterpret_cast)<.+>|cuda::std::numeric_limits<.+>::\w+")
 
 
@@ -65,7 +60,7 @@ class Order:
         source = self.function.source
         body = self.function.body
         self.changed = Changes(source).names(body)
-        self.records = _records(source.tree.root_node)
+        self.records = records(source.tree.root_node)
 
     @property
     def _source(self) -> CodeFile:
@@ -363,8 +358,10 @@ class Order:
         if inner is None or kind is None or inner.type != "identifier":
             return ""
         told, name = self._source.text(kind), self._source.text(inner)
-        stays = "const" in map(self._source.text, node.children) or self._stays(name, told)
-        if not stays or not self._is_made_anew(told, listed[0].named_children[-1]):
+        lasts = "const" in map(self._source.text, node.children) or stays(
+            self._source, self.function.body, name, told
+        )
+        if not lasts or not is_made_anew(self._source, told, listed[0].named_children[-1]):
             return ""
         words = {*re.findall(r"\w+", self._source.text(node))}
         changed = {
@@ -379,87 +376,6 @@ class Order:
         moved = any(self._moves(self.function.body, it) for it in words & scope.arrays.keys())
         fixed = not (hidden or moved or words & changed & scope.scalars.keys())
         return self._source.text(inner) if fixed else ""
-
-    def _classes(self, kind: str) -> list[Node]:
-        """The definitions of a class."""
-        name = re.findall(r"\w*$", kind.partition("<")[0])[0]
-        return [
-            it
-            for it in walk(self._source.tree.root_node)
-            if it.type in ("class_specifier", "struct_specifier")
-            and text(it.child_by_field_name("name")) == name
-            and it.child_by_field_name("body") is not None
-        ]
-
-    def _stays(self, name: str, kind: str) -> bool:
-        """Whether of an object only methods are called, which read its fields and no more."""
-        uses = [it for it in walk(self.function.body) if it.type == "identifier"]
-        around = [it.parent for it in uses if text(it) == name and it.parent is not None]
-        classes = self._classes(kind)
-        calls = {"call_expression", None}
-        asked = all(
-            it.type in _MADE
-            or (it.type == "field_expression" and it.parent and it.parent.type in calls)
-            for it in around
-        )
-        if not (len(classes) == 1 and asked):
-            return False
-        inside = [*walk(classes[0])]
-        items = [it for it in inside if it.type == "field_declaration"]
-        listed = [it for item in items for it in item.children_by_field_name("declarator")]
-        own = {declared_name(it): it for it in listed}
-        odd = {"this", "lambda_expression", "operator_name", "friend_declaration"}
-        kinds = ("field_identifier", "pointer_declarator")
-        plain = all(it.type in kinds and "[" not in text(it) for it in listed)
-        named = [it for it in inside if it.type == "identifier" and text(it) in own]
-        bodies = [it for it in named if inside_of(it, {"compound_statement"}) is not None]
-        return (
-            plain
-            and not any(it.type in odd for it in inside)
-            and not any(re.search(r"const_cast|&\)|&>", text(one)) for one in classes)
-            and all(
-                self._is_read(it, far=own[text(it)].type != "field_identifier") for it in bodies
-            )
-        )
-
-    def _is_read(self, field: Node, *, far: bool) -> bool:
-        """Whether the value of a field is used, and it gets no other name; `far`: of a pointer."""
-        above = field.parent or field
-        if above.type == "subscript_expression":
-            return far or above.child_by_field_name("argument") != field
-        if above.type == "pointer_expression":
-            return far and text(above).startswith("*")
-        if above.type == "init_declarator":
-            head = above.parent and text(above.parent.child_by_field_name("type"))
-            return text(above).partition("=")[0].strip().isidentifier() and is_number(head or "")
-        if above.type == "argument_list":
-            changed = Changes(self._source).changed_by(above.parent or above)
-            return field.id not in {it.id for it in changed}
-        method = inside_of(field, {"function_definition"})
-        head = text(method).partition("(")[0] if method is not None else "&"
-        value = above.type == "return_statement" and not re.search("[&*]", head)
-        value |= above.type == "assignment_expression" and above.named_children[-1] == field
-        return value or above.type in ("binary_expression", "cast_expression", "condition_clause")
-
-    def _is_made_anew(self, kind: str, value: Node) -> bool:
-        """Whether making an object does nothing but keep numbers and pointers."""
-        if value.type == "lambda_expression":
-            captures = self._source.text(value.child_by_field_name("captures") or value)
-            return not re.search(r"\w\s*=", captures)
-        classes = self._classes(kind)
-        parts = [self._source.text(value)]
-        for it in walk(classes[0]) if len(classes) == 1 else ():
-            odd = it.type in ("base_class_clause", "destructor_name")
-            if odd or it.child_by_field_name("default_value"):
-                return False  # what these do is not looked into
-            if it.type == "function_definition" and it.child_by_field_name("type") is None:
-                lists = [part for part in it.children if part.type == "field_initializer_list"]
-                initial = [one for part in lists for one in part.named_children]
-                body = text(it.child_by_field_name("body"))
-                parts += [text(one.named_children[-1]) for one in initial if one.named_children]
-                parts += [body.strip("{} \n")]
-        plain = (_CAST.sub("", part) for part in parts)
-        return len(classes) == 1 and not any(map(_ACTS.search, plain))
 
     def _table(self, node: Node, declarator: Node, scope: Scope) -> list[str]:
         text = re.sub(r"^static ", "", self._source.text(node))
@@ -602,30 +518,6 @@ class Order:
                 if not known:
                     return False
         return True
-
-
-def _records(root: Node) -> set[str]:
-    """The structs of numbers and arrays of numbers alone, which nothing has to make or copy."""
-    found, waiting = set[str](), [it for it in walk(root) if it.type == "struct_specifier"]
-    for node in waiting:  # those that others hold stand before them
-        body, name = node.child_by_field_name("body"), text(node.child_by_field_name("name"))
-        fields = [it for it in body.named_children if it.type != "comment"] if body else []
-        if name and fields and all(_is_record(it, found) for it in fields):
-            found.add(name)
-    return found
-
-
-def _is_record(item: Node, known: set[str]) -> bool:
-    """Whether a struct's member is of numbers, or a method that may stand beside such."""
-    kind = item.child_by_field_name("type")
-    if item.type == "function_definition":
-        return kind is not None and "virtual" not in text(item).partition("(")[0]
-    odd = {"pointer_declarator", "reference_declarator", "function_declarator"}
-    odd |= {"bitfield_clause"}
-    plain = kind is not None and (is_number(text(kind)) or text(kind) in known)
-    inside = {it.type for it in walk(item)}
-    default = item.child_by_field_name("default_value")
-    return item.type == "field_declaration" and plain and default is None and not odd & inside
 
 
 def device_names(source: CodeFile) -> set[str]:

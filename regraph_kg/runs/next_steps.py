@@ -98,13 +98,6 @@ def next_steps(store: "GraphStore", question: Question) -> NextSteps:
         )
         steps.append(step)
     unfit = ((offer.successor.technique, offer.fit.why) for offer in offers.unfit)
-    return NextSteps(
-        target=question.target,
-        after=question.after,
-        device=question.device,
-        steps=tuple(steps),
-        left_out=tuple(
-            UnfitStep(technique=technique.id, name=technique.name, why=why)
-            for technique, why in unfit
-        ),
-    )
+    left_out = (UnfitStep(technique=it.id, name=it.name, why=why) for it, why in unfit)
+    asked_for = {name: getattr(question, name) for name in ("target", "after", "device")}
+    return NextSteps(**asked_for, steps=tuple(steps), left_out=tuple(left_out))
