@@ -67,10 +67,12 @@ def each(
     adversaries: Iterable[Adversary], quick: Collection[str] | None = None
 ) -> pytest.MarkDecorator:
     """One test for each candidate, by its file's name; slow ones but for those in `quick`."""
+    again = pytest.mark.flaky(reruns=2)  # a race shows where threads meet, which is chance
     params = [
         pytest.param(
             adversary,
-            marks=[pytest.mark.slow] * (quick is not None and adversary.name not in quick),
+            marks=[pytest.mark.slow] * (quick is not None and adversary.name not in quick)
+            + [again] * ("nondeterministic" in adversary.outcomes),
         )
         for adversary in adversaries
     ]
@@ -236,7 +238,6 @@ def compiler(cache: Path, target: Target) -> Compiler:
     return Compiler(cache / "compiled", find_gcc(), LIMITS)
 
 
-@pytest.mark.flaky(reruns=2)  # threads that are held up at random meet by chance
 @each(OPENMP, ATTACKS)
 def test_openmp_is_caught(judges: Judges, adversary: Adversary, bait: Scene) -> None:
     assert_caught(judges, "openmp", adversary, bait)
