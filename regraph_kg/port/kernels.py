@@ -184,14 +184,14 @@ class Kernels:
             if name in words:
                 words, objects = words | _words(text), [text, *objects]
         taken = scope.parameters(words)
-        name, body = self.new(f"{self._name}_{len(self.texts) + 1}"), self._as_loops(body, scope)
+        name, body = self.new(f"{self._name}_{len(self.texts) + 1}"), self._as_loops(body)
         constants = [text for constant, text in scope.constants.items() if constant in words]
         body = indent("\n".join((*dict.fromkeys(constants), *objects, body)), "    ")
         heads = ", ".join(head for _, head in taken)
         self.texts.append(f"__global__ void {name}({heads}) {{\n{body}\n}}")
         return name, [passed for passed, _ in taken]
 
-    def _as_loops(self, body: str, scope: Scope) -> str:
+    def _as_loops(self, body: str) -> str:
         """Calls that move, set or swap elements as what they do, which threads may share."""
 
         def said(match: re.Match[str]) -> str:

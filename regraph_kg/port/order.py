@@ -14,13 +14,7 @@ from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import CodeFile, Function
-from regraph_kg.cpp.syntax import (
-    root_name,
-    statements,
-    target,
-    text,
-    walk,
-)
+from regraph_kg.cpp.syntax import root_name, statements, target, text, walk
 from regraph_kg.port.changes import Changes
 from regraph_kg.port.chosen import chosen
 from regraph_kg.port.host import declared, flat, is_return, words_of
