@@ -78,8 +78,11 @@ class LoopUses:
             groups.setdefault((element.array, id(element.declared)), []).append(element)
         self._through_pointers([*groups.values()])
         linked = self.aims.has_linked(loop.node)
-        own = [g for g in groups.values() if self._is_scratch(g)]
-        self.result.scratch += [group[0].array for group in own]
+        emptied = self.scratch.emptied(calls)
+        own = [g for g in groups.values() if g[0].declared in emptied or self._is_scratch(g)]
+        self.result.scratch += dict.fromkeys(
+            [*(it.name for it in emptied), *(group[0].array for group in own)]
+        )
         self.result.large = any(self.scratch.is_large(group[0].declared) for group in own)
         groups = {key: group for key, group in groups.items() if group not in own}
         for group in [part for whole in groups.values() for part in self._by_field(whole)]:
@@ -90,7 +93,7 @@ class LoopUses:
                 self.result.verdicts.add("unknown")
             if not self._local(group[0].declared) and written:
                 self._array(self._different(group))
-        analysis = Calls(self.names, self._local)
+        analysis = Calls(self.names, lambda it: it in emptied or self._local(it))
         self.result.verdicts |= {analysis.carries(call) for call in calls} - {"no"}
         swapped = [called(call.node) for call in calls if analysis.carries(call) == "yes"]
         self.result.swaps |= bool({"swap", ".swap"} & set(swapped))

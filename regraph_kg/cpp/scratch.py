@@ -1,5 +1,7 @@
 """Arrays before a loop of which an iteration reads nothing but what it wrote itself.
 
+A container that an iteration empties before it names it otherwise is such, too, whatever follows.
+
 Each thread may have one of its own then. A write is certain where no condition is around it, and
 covers a read behind it of the same element, or of elements among those that its loops go through.
 Loops that fill it have iterations, or whatever reads or writes the array has none then: so it keeps
@@ -16,7 +18,7 @@ from regraph_kg.cpp.clauses import is_counted
 from regraph_kg.cpp.escapes import takes_value
 from regraph_kg.cpp.headers import continues
 from regraph_kg.cpp.indices import UNKNOWN, ElementAccess, Indices
-from regraph_kg.cpp.occurrences import Declared, Events
+from regraph_kg.cpp.occurrences import Declared, Events, Occurrence
 from regraph_kg.cpp.overlaps import Overlaps
 from regraph_kg.cpp.polynomial import (
     Polynomial,
@@ -27,7 +29,7 @@ from regraph_kg.cpp.polynomial import (
     replace,
 )
 from regraph_kg.cpp.polynomial import names as names_in
-from regraph_kg.cpp.syntax import inside_of, target, text, walk
+from regraph_kg.cpp.syntax import called, inside_of, root_name, target, text, walk
 
 _NUMBER = (
     r"(?:unsigned |signed |long |short )*"
@@ -35,7 +37,12 @@ _NUMBER = (
 )
 _NUMBERS = re.compile(_NUMBER)
 _VECTOR = re.compile(rf"(?:std::)?vector\s*<\s*{_NUMBER}\s*>")
+_CONTAINER = re.compile(
+    r"(?:std::)?(?:vector|deque|basic_string|(?:unordered_)?(?:multi)?(?:map|set))\s*<([^*&()]+)>"
+)
 _BEFORE = frozenset({"size", "resize", "assign"})
+_EMPTIES = (".clear", ".assign")
+_PARTS = (".begin", ".end", ".data", ".cbegin", ".cend")
 _DECLARES = frozenset(
     {"init_declarator", "array_declarator", "declaration", "function_declarator"}  # `v(n)`
 )
@@ -65,6 +72,27 @@ class Scratch:
             for read in group
             if read.mode != "write"
         )
+
+    def emptied(self, calls: Sequence[Occurrence]) -> list[Declared]:
+        """The containers before the loop that each iteration empties before all else."""
+        around, found = self.names.events.loops[self.loop].place.branches, list[Declared]()
+        for call in calls:
+            each = (call.place.loop, call.place.branches) == (self.loop, around)
+            alone = call.node.parent is not None and call.node.parent.type == "expression_statement"
+            if called(call.node) in _EMPTIES and each and alone:
+                name = root_name(call.node.child_by_field_name("function"))
+                declared = self.names.events.find(text(name), call.node)
+                if declared and self._is_free(declared) and self._seen(declared, call):
+                    found.append(declared)
+        return found
+
+    def _is_free(self, declared: Declared) -> bool:
+        """Whether it is a container of values in this function's own storage."""
+        kind, loop = _CONTAINER.fullmatch(declared.kind), self.names.events.loops[self.loop]
+        held = {*re.findall(r"\w+", kind[1])} & self.names.events.holders if kind else {""}
+        outer = declared.parameter or declared.refers or declared.region or loop.place.region
+        own = declared.function == loop.place.function != "" and not (outer or declared.array)
+        return own and not held and declared.scope[0] < loop.node.start_byte
 
     def is_large(self, declared: Declared | None) -> bool:
         """Whether an array is too large for the stack of a thread, or may be."""
@@ -126,8 +154,11 @@ class Scratch:
             value = value if known is None else replace(value, name, constant(known))
         return number(value)
 
-    def _seen(self, declared: Declared) -> bool:
-        """Whether the text names nothing but elements, in the loop or before all loops around."""
+    def _seen(self, declared: Declared, emptied: Occurrence | None = None) -> bool:
+        """Whether the text names nothing but elements, in the loop or before all loops around.
+
+        From where it is emptied on it may be used as a whole, but not get a second name.
+        """
         around = [self.names.events.loops[k].node for k in self.names.chain(self.loop)]
         inside = [node for node in around if node.start_byte > declared.scope[0]]
         loop = around[-1]
@@ -142,7 +173,10 @@ class Scratch:
             before = node.end_byte <= inside[0].start_byte
             if not before and not loop.start_byte <= node.start_byte < loop.end_byte:
                 return False
-            if not _is_element(node, self.names.events, before=before):
+            if emptied is not None and not before:
+                if node.start_byte < emptied.node.start_byte or not _is_used(node):
+                    return False
+            elif not _is_element(node, self.names.events, before=before, whole=emptied is not None):
                 return False
         return True
 
@@ -213,14 +247,31 @@ class Scratch:
         return counted and plain and self.overlaps.own not in ends
 
 
-def _is_element(node: Node, events: Events, *, before: bool) -> bool:
+def _is_used(node: Node) -> bool:
+    """Whether a name stands for its container in a call, or for an element, and none is kept."""
+    parent = node.parent
+    if parent is None or inside_of(node, {"lambda_expression"}) is not None:
+        return False
+    if parent.type == "field_expression":
+        call = parent.parent
+        if call is None or call.type != "call_expression":
+            return False
+        given = inside_of(call, {"argument_list", "assignment_expression", "return_statement"})
+        return called(call) not in _PARTS or given is None or given.type == "argument_list"
+    if parent.type == "subscript_expression":
+        outer = parent.parent
+        return outer is not None and outer.type != "pointer_expression"
+    return parent.type in ("for_range_loop", "argument_list")
+
+
+def _is_element(node: Node, events: Events, *, before: bool, whole: bool) -> bool:
     """Whether a name stands for an element that is read or set, or declares the array."""
     parent = node.parent
     if inside_of(node, {"lambda_expression"}) is not None or parent is None:
         return False
     if parent.type == "field_expression":
         asked = text(parent.child_by_field_name("field"))
-        return asked == "size" or (before and asked in _BEFORE)
+        return asked == "size" or (before and (asked in _BEFORE or (whole and asked == "reserve")))
     if parent.type != "subscript_expression" or node.type != "identifier":
         return before and parent.type in _DECLARES
     while parent is not None and parent.type == "subscript_expression":

@@ -24,6 +24,9 @@ REFERENCES = [
     ),
     *("double& r = t[1] = 0;", "double& r = ++t[1];", "auto r = std::ref(t[1]);"),
 ]
+STACK = "for (int j = 0; j < m; ++j) if (t.empty() || t.back() < x[j]) t.push_back(x[j]);"
+STACK += " while (t.size() > 3) { y[i] += t[0]; t.pop_back(); }"
+COUNT = "for (int j = 0; j < m; ++j) t[(int)x[i * m + j]] += 1; y[i] = t.size();"
 LESS = "for (int a = 0; a < 4; ++a) for (int b = 0; b < a; ++b)"
 ALL = "for (int a = 0; a < 4; ++a) for (int b = 0; b < 4; ++b)"
 
@@ -52,6 +55,13 @@ def outer(before: str, body: str) -> LoopFacts:
         ),
         (VECTOR, f"{FILLED} y[i] = std::max(t[0], x[i]) + twice(t[0]);"),
         ("constexpr int W = 8; double t[W];", f"{EIGHT} y[i] = t[3]; t[3] = x[i];"),
+        ("std::vector<double> t;", f"t.clear(); {STACK}"),
+        ("std::vector<double> t; t.reserve(m);", f"t.assign(m, x[i]); {STACK}"),
+        (
+            "std::vector<int> t;",
+            "t.clear(); t.push_back(i); std::sort(t.begin(), t.end()); y[i] = t[0];",
+        ),
+        ("std::unordered_map<int, int> t;", f"t.clear(); {COUNT}"),
     ],
 )
 def test_each_thread_has_an_array_that_an_iteration_fills_first(before: str, body: str) -> None:
@@ -113,6 +123,19 @@ def test_each_thread_has_an_array_that_an_iteration_fills_first(before: str, bod
         ),
         (VECTOR, "for (size_t j = 0; j < t.size() - 1; ++j) t[j] = i; y[i] = t[0]; t[0] = i;"),
         ("std::vector<double> t; t.reserve(8);", f"{EIGHT} y[i] = t[2];"),
+        ("std::vector<double> t;", STACK),  # what an iteration leaves, the next one has
+        ("std::vector<double> t;", f"if (x[i] > 0) t.clear(); {STACK}"),
+        ("std::vector<double> t;", f"for (int j = 0; j < m; ++j) t.clear(); {STACK}"),
+        ("std::vector<double> t;", f"y[i] = t.size(); t.clear(); {STACK}"),
+        ("std::vector<double> t;", f"t.clear(); {STACK} }} {{ y[0] = t.size();"),
+        ("std::vector<double> t; double* p;", f"t.clear(); p = t.data(); {STACK}"),
+        ("std::vector<double>& t = *new std::vector<double>;", f"t.clear(); {STACK}"),
+        ("static std::vector<double> t;", f"t.clear(); {STACK}"),
+        ("std::vector<double*> t;", f"t.clear(); t.push_back(y); *t[0] += x[i]; {STACK}"),
+        (
+            "std::vector<int> t; auto g = [&] { t.push_back(1); };",
+            "t.clear(); g(); y[i] = t.size();",
+        ),
         (SQUARE, f"{ALL} t[a][b] = x[i]; h(t[1]); {ALL} y[i * 16 + 4 * a + b] = t[a][b];"),
     ],
 )

@@ -246,3 +246,47 @@ def test_each_thread_adds_to_vectors_of_its_own() -> None:
 def test_vectors_that_are_not_only_added_to_have_no_copies(old: str, new: str) -> None:
     assert old in VECTORS
     assert made("thread-private-copies.vectors", VECTORS.replace(old, new)) == []
+
+
+VOTES = """
+void votes(const int* p, const int* a, int* seen, int points, int angles, int width) {
+    int i, k;
+    CLEARED
+    for (i = 0; i < points; ++i) {
+        for (k = 0; k < angles; ++k) seen[k * width + (p[i] * a[k] >> 8)]++;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("cleared", "size"),
+    [
+        ("memset(seen, 0, sizeof(int) * angles * width);", "(sizeof(int) * angles * width) / size"),
+        ("std::memset(seen, 0, bytes);", "(bytes) / sizeof(seen[0])"),
+        ("std::fill(seen, seen + angles * width, 0);", "own(angles * width)"),
+        ("std::fill_n(seen, angles * width, 0);", "own(angles * width)"),
+        ("for (int c = 0; c < angles * width; ++c) seen[c] = 0;", "own(angles * width)"),
+    ],
+)
+def test_an_array_that_is_cleared_in_any_words_has_a_copy_for_each_thread(
+    cleared: str, size: str
+) -> None:
+    [new] = made("thread-private-copies.cleared", VOTES.replace("CLEARED", cleared))
+    assert size in new
+    assert "private(k)" in new
+    assert "(own.data())[k * width" in new
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("CLEARED", ""),  # its length is not known
+        ("CLEARED", "memset(seen, 0, 4 * width); width = 2 * width;"),
+        ("CLEARED", "int* s = seen; memset(seen, 0, 4 * width); s[0] = 1;"),
+        ("seen[k", "a[k] = seen[k"),  # what is read is not only added to
+    ],
+)
+def test_an_array_has_no_copies_where_more_than_sums_go_into_it(old: str, new: str) -> None:
+    code = VOTES.replace(old, new).replace("CLEARED", "memset(seen, 0, 4 * angles * width);")
+    assert made("thread-private-copies.cleared", code) == []
