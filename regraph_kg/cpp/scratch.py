@@ -36,7 +36,7 @@ _NUMBER = (
     r"(?:std::)?(?:int|long|short|float|double|size_t|u?int(?:8|16|32|64)_t)"
 )
 _NUMBERS = re.compile(_NUMBER)
-_VECTOR = re.compile(rf"(?:std::)?vector\s*<\s*{_NUMBER}\s*>")
+VECTOR = re.compile(rf"(?:std::)?vector\s*<\s*{_NUMBER}\s*>")
 _CONTAINER = re.compile(
     r"(?:std::)?(?:vector|deque|basic_string|(?:unordered_)?(?:multi)?(?:map|set))\s*<([^*&()]+)>"
 )
@@ -61,7 +61,7 @@ class Scratch:
         declared, loop = group[0].declared, self.names.events.loops[self.loop]
         if declared is None or len(group) > _MOST or declared.function != loop.place.function:
             return False
-        vector = bool(_VECTOR.fullmatch(declared.kind)) and not declared.array
+        vector = bool(VECTOR.fullmatch(declared.kind)) and not declared.array
         plain = declared.array and _NUMBERS.fullmatch(declared.kind)
         outer = declared.parameter or declared.refers or declared.region or loop.place.region
         if not (vector or plain) or outer or not declared.function or not self._seen(declared):

@@ -22,6 +22,7 @@ from functools import lru_cache
 from threading import Lock
 from typing import NamedTuple
 
+from regraph_kg.cpp.plain import plain as plainly
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.text import plain
 from regraph_kg.search.transform.transform import LONGEST, Transform, carried_out, read_code
@@ -208,7 +209,7 @@ def _serve() -> None:
     for text, code, reading, seconds in map(json.loads, sys.stdin):
         if code is not None:
             signal.setitimer(signal.ITIMER_PROF, reading)
-            read_code(code)  # its facts are no cost of a transform
+            read_code(plainly(code))  # its facts are no cost of a transform
             signal.setitimer(signal.ITIMER_PROF, 0)
             _say("read")
         _say(_answered(text, code, seconds).model_dump_json())

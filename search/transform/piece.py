@@ -10,6 +10,7 @@ from regraph_kg.cpp.events import events_of
 from regraph_kg.cpp.facts import Facts, facts_of
 from regraph_kg.cpp.loop_facts import Access, LoopFacts
 from regraph_kg.cpp.occurrences import Declared, Events
+from regraph_kg.cpp.scratch import VECTOR
 from regraph_kg.cpp.syntax import parameters, text, tree_of, walk
 from regraph_kg.search.fit.predicate import around, shareable, within
 from regraph_kg.search.transform.pattern import Part, begin
@@ -120,7 +121,7 @@ class Code:
         found = {
             name
             for one in self.events.symbols
-            if one.refers or one.arguments
+            if one.refers or (one.arguments and not VECTOR.fullmatch(one.kind))
             for name in names(f"{text(one.value)}, {one.arguments}")
         }
         for node in walk(self.tree.root):

@@ -18,6 +18,7 @@ from pydantic import Field, ValidationError
 from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
+from regraph_kg.cpp.plain import plain
 from regraph_kg.models.base import Frozen
 from regraph_kg.search.transform.pattern import Bound, Pattern, Place, is_lone
 from regraph_kg.search.transform.piece import Code, Piece
@@ -111,9 +112,10 @@ def shipped(path: Path) -> Iterator[tuple[Transform, str]]:
 def carried_out(transform: Transform, code: str) -> Iterator[tuple[int, str]]:
     """The codes after the step: for each place where it fits, with each choice of parameters.
 
-    With each comes its choice's number, 0 for the defaults. Nothing for a code with errors.
+    With each comes its choice's number, 0 for the defaults. Loops and variables are in their plain
+    form there (cpp/plain.py). Nothing for a code with errors.
     """
-    read = read_code(code)
+    read = read_code(plain(code))
     if not read.tree.complete:
         return
     places = [[place] for place in islice(transform.places(read.tree.root, {}), MOST_PLACES)]

@@ -274,7 +274,7 @@ def test_an_array_that_is_cleared_in_any_words_has_a_copy_for_each_thread(
 ) -> None:
     [new] = made("thread-private-copies.cleared", VOTES.replace("CLEARED", cleared))
     assert size in new
-    assert "private(k)" in new
+    assert "for (int k = 0;" in new  # each thread has its own
     assert "(own.data())[k * width" in new
 
 
@@ -290,3 +290,21 @@ def test_an_array_that_is_cleared_in_any_words_has_a_copy_for_each_thread(
 def test_an_array_has_no_copies_where_more_than_sums_go_into_it(old: str, new: str) -> None:
     code = VOTES.replace(old, new).replace("CLEARED", "memset(seen, 0, 4 * angles * width);")
     assert made("thread-private-copies.cleared", code) == []
+
+
+RING = """
+#include <vector>
+void ring(double* v, int cars, int steps) {
+    std::vector<double> next(cars);
+    for (int step = 0; step < steps; ++step) {
+        for (int i = 0; i < cars; ++i) next[i] = v[(i + 1) % cars] - v[i];
+        for (int i = 0; i < cars; ++i) v[i] += next[i];
+    }
+}
+"""
+
+
+def test_a_length_that_a_vector_was_made_with_has_no_second_name() -> None:
+    assert "v[(i + 1)] - v[i]" in made("branch-elimination.border", RING)[0]
+    held = RING.replace("std::vector<double> next(cars);", "Grown next(cars);")
+    assert made("branch-elimination.border", held) == []
