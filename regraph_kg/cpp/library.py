@@ -35,6 +35,7 @@ HARMLESS = frozenset(
     | FUSED
 )
 """Functions that only compute something from their arguments."""
+COMPUTING = MATH | FAST_MATH | HARMLESS
 
 GROWING = frozenset(
     {

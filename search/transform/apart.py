@@ -22,10 +22,9 @@ from functools import lru_cache
 from threading import Lock
 from typing import NamedTuple
 
-from regraph_kg.cpp.plain import plain as plainly
 from regraph_kg.models.base import Frozen
 from regraph_kg.models.text import plain
-from regraph_kg.search.transform.transform import LONGEST, Transform, carried_out, read_code
+from regraph_kg.search.transform.transform import LONGEST, Transform, carried_out, forms
 
 SECONDS, MORE = 1.5, 0.3  # of the processor for a transform: at most, and for each further code
 READING, TOGETHER = 3.0, 6.0  # of the processor in a code: to read it, for all transforms
@@ -209,7 +208,7 @@ def _serve() -> None:
     for text, code, reading, seconds in map(json.loads, sys.stdin):
         if code is not None:
             signal.setitimer(signal.ITIMER_PROF, reading)
-            read_code(plainly(code))  # its facts are no cost of a transform
+            forms(code)  # its facts are no cost of a transform
             signal.setitimer(signal.ITIMER_PROF, 0)
             _say("read")
         _say(_answered(text, code, seconds).model_dump_json())

@@ -8,6 +8,7 @@ from tree_sitter import Node
 from regraph_kg.cpp.cuda_facts import KernelFacts
 from regraph_kg.cpp.events import events_of
 from regraph_kg.cpp.facts import Facts, facts_of
+from regraph_kg.cpp.library import COMPUTING
 from regraph_kg.cpp.loop_facts import Access, LoopFacts
 from regraph_kg.cpp.occurrences import Declared, Events
 from regraph_kg.cpp.scratch import VECTOR
@@ -15,7 +16,6 @@ from regraph_kg.cpp.syntax import parameters, text, tree_of, walk
 from regraph_kg.search.fit.predicate import around, shareable, within
 from regraph_kg.search.transform.pattern import Part, begin
 from regraph_kg.search.transform.words import (
-    COMPUTING,
     NoFitError,
     Variable,
     calls,

@@ -18,7 +18,10 @@ from pydantic import Field, ValidationError
 from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
+from regraph_kg.cpp.functions import Function
+from regraph_kg.cpp.inline import with_bodies
 from regraph_kg.cpp.plain import plain
+from regraph_kg.cpp.syntax import LOOPS, inside_of, walk
 from regraph_kg.models.base import Frozen
 from regraph_kg.search.transform.pattern import Bound, Pattern, Place, is_lone
 from regraph_kg.search.transform.piece import Code, Piece
@@ -113,24 +116,36 @@ def carried_out(transform: Transform, code: str) -> Iterator[tuple[int, str]]:
     """The codes after the step: for each place where it fits, with each choice of parameters.
 
     With each comes its choice's number, 0 for the defaults. Loops and variables are in their plain
-    form there (cpp/plain.py). Nothing for a code with errors.
+    form there (cpp/plain.py). Where it fits nowhere, helpers' loops stand where they are called.
+    Nothing for a code with errors.
     """
-    read = read_code(plain(code))
-    if not read.tree.complete:
-        return
-    places = [[place] for place in islice(transform.places(read.tree.root, {}), MOST_PLACES)]
-    if transform.everywhere:
-        fitting = [place for [place] in places if _made(transform, read, [place], {}) is not None]
-        places = [fitting, *places]
-    for together in filter(None, places):
-        for number, choice in enumerate(islice(transform.choices(), MOST_CHOICES)):
-            new = _made(transform, read, together, choice)
-            if new is None:
-                break  # conditions on parameters stand in `where` of their own transform
-            yield number, new
+    made = False
+    for read in forms(code):
+        if made or not read.tree.complete:
+            return
+        places = [[place] for place in islice(transform.places(read.tree.root, {}), MOST_PLACES)]
+        if transform.everywhere:
+            found = [place for [place] in places if _made(transform, read, [place], {}) is not None]
+            places = [found, *places]
+        for together in filter(None, places):
+            for number, choice in enumerate(islice(transform.choices(), MOST_CHOICES)):
+                new = _made(transform, read, together, choice)
+                if new is None:
+                    break  # conditions on parameters stand in `where` of their own transform
+                made = True
+                yield number, new
 
 
-read_code = lru_cache(maxsize=8)(Code)
+@lru_cache(maxsize=4)
+def forms(code: str) -> list[Code]:
+    """A code as patterns see it, which see one function: as it is, and with loops of helpers."""
+    helped = code if "__global__" in code else with_bodies(code, _is_loop_in_loop)
+    return [Code(plain(form)) for form in dict.fromkeys((code, helped))]
+
+
+def _is_loop_in_loop(function: Function, call: Node) -> bool:
+    inside = any(node.type in LOOPS for node in walk(function.body))
+    return inside and inside_of(call, LOOPS) is not None
 
 
 def _made(

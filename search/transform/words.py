@@ -9,11 +9,10 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
-from regraph_kg.cpp.library import FAST_MATH, HARMLESS, MATH
+from regraph_kg.cpp.library import COMPUTING
 from regraph_kg.cpp.syntax import arguments, called, declared_name, root_name, text, tree_of, walk
 from regraph_kg.search.transform.pattern import Pattern, filled
 
-COMPUTING = MATH | FAST_MATH | HARMLESS  # functions that change nothing
 _NAME = re.compile(r"\b[A-Za-z_]\w*")
 _ATOM = re.compile(r"\w+(?:\.\w+|\[[^][]*\])*|\([^()]*\)")
 _ENCLOSED = ("argument_list", "subscript_argument_list", "init_declarator")
