@@ -292,7 +292,7 @@ def test_an_array_has_no_copies_where_more_than_sums_go_into_it(old: str, new: s
     assert made("thread-private-copies.cleared", code) == []
 
 
-RING = """
+CARS = """
 #include <vector>
 void ring(double* v, int cars, int steps) {
     std::vector<double> next(cars);
@@ -305,6 +305,6 @@ void ring(double* v, int cars, int steps) {
 
 
 def test_a_length_that_a_vector_was_made_with_has_no_second_name() -> None:
-    assert "v[(i + 1)] - v[i]" in made("branch-elimination.border", RING)[0]
-    held = RING.replace("std::vector<double> next(cars);", "Grown next(cars);")
+    assert "v[(i + 1)] - v[i]" in made("branch-elimination.border", CARS)[0]
+    held = CARS.replace("std::vector<double> next(cars);", "Grown next(cars);")
     assert made("branch-elimination.border", held) == []
