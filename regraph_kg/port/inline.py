@@ -1,5 +1,7 @@
 """Functions with vectors of their own, whose bodies stand in place of the one call of each."""
 
+import re
+
 from tree_sitter import Node
 
 from regraph_kg.cpp import inline
@@ -13,7 +15,7 @@ def with_bodies(code: str, entry: str) -> str:
     def wanted(function: Function, call: Node) -> bool:
         caller = declared_name(inside_of(call, ("function_definition",)))
         work = caller == entry and inside_of(call, LOOPS) is None  # what the entry calls at once
-        once = function.source.content.count(f"{function.name}(".encode()) == 2  # noqa: PLR2004
-        return once and not work and "vector<" in text(function.body)
+        named = re.findall(rf"\b{function.name}\b *\(", function.source.content.decode())
+        return len(named) == 2 and not work and "vector<" in text(function.body)  # noqa: PLR2004
 
     return inline.with_bodies(code, wanted)

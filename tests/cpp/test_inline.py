@@ -3,6 +3,7 @@
 import pytest
 
 from regraph_kg.cpp.inline import with_bodies
+from regraph_kg.port.inline import with_bodies as for_a_start
 from regraph_kg.search.transform.transform import Transform, carried_out
 
 HELPER = """static long beats(const int* ticks, int begin, int count) {
@@ -70,3 +71,13 @@ def test_a_transform_sees_the_body_only_where_it_fits_nowhere_else() -> None:
     plain = Transform.of(f"{text}match = 'n - w'\nbecomes = '(n - w)'\n")
     (_, made), *_ = carried_out(plain, HELPER + CALLER)
     assert "= beats(ticks, i, w)" in made
+
+
+def test_a_cuda_start_counts_calls_by_whole_names() -> None:
+    code = """static void sweep(float* y, int n) {
+    std::vector<float> row(n, 1.0f);
+    y[0] += row[n - 1];
+}
+void all_sweep(float* y, int n) { for (int k = 0; k < 9; ++k) { sweep(y, n); } }
+"""
+    assert "std::vector<float> row_1(n, 1.0f);" in for_a_start(code, "all_sweep")
