@@ -6,6 +6,7 @@ Not covered: memory that is allocated in a helper, or for another pointer than a
 import re
 
 from regraph_kg.cpp.edits import Edits
+from regraph_kg.cpp.functions import split
 from regraph_kg.cpp.syntax import parse, text, walk
 from regraph_kg.port.names import UnportableError
 
@@ -25,6 +26,7 @@ _ALLOCATED = (  # a way to allocate, whether it counts bytes, and the first valu
 _OF = r"(?:std::)?vector<[\w: ]+>"
 _ALIAS = re.compile(r"(?:vector|array)<[^;{}()=]*> ?(?:const ?)?& ?(\w+) ?=")
 _NAMED = re.compile(rf"typedef ({_OF}) (\w+);|using (\w+) = ({_OF});")
+_TOGETHER = re.compile(rf"([;{{}}]\s*)((?:const )?{_OF}) ([^;{{}}<]+);")
 _SIZED_LATER = re.compile(  # an empty vector whose first use gives it its length
     r"(std::vector<[\w: ]+>) (\w+);((?:(?!\b\2\b)[^{}])*)\b\2\.(?:resize|assign)\(([^;]+)\);"
 )
@@ -41,7 +43,9 @@ def with_local_arrays(code: str) -> str:
     if alias := _ALIAS.search(code):
         raise UnportableError(f"{alias[1]}: another name of a container; use the container's own")
     code, names = _SWAPPED.sub(_swap, _with_lengths(code)), set[str]()
-    code = _SIZED_LATER.sub(r"\3\1 \2(\4);", code)
+    code = _TOGETHER.sub(_one_by_one, code)
+    while _SIZED_LATER.search(code):
+        code = _SIZED_LATER.sub(r"\3\1 \2(\4);", code)
     for pattern, in_bytes, value in _ALLOCATED:
         for match in re.finditer(pattern, code):
             groups = match.groupdict()
@@ -84,3 +88,8 @@ def _swap(match: re.Match[str]) -> str:
     plain = (kept, one, other) == (last, first, second) and not re.search(rf"\b{kept}\b", after)
     declared = match["kind"] or re.search(rf"\* ?{kept} ?[,;]", match.string)
     return f"std::swap({one}, {other});" if plain and declared else match[0]
+
+
+def _one_by_one(match: re.Match[str]) -> str:
+    """`std::vector<T> a(n), b;` as two declarations."""
+    return match[1] + " ".join(f"{match[2]} {it};" for it in split(match[3]))

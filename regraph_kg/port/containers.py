@@ -325,10 +325,11 @@ class Containers:
         """Whether a container has a length already: a view ends the program at any other."""
         if name in owner.parameters:
             return owner.parameters[name].view
-        nodes = [*walk(owner.function.body)]
-        swaps = (_swapped(flat(owner.function.source, it)) for it in nodes if it.type in _MADE)
-        same = self._of_device(owner, length) == owner.written.get(name)
-        return same and is_known(length, nodes) and not any(name in pair for pair in swaps)
+        nodes, source = [*walk(owner.function.body)], owner.function.source
+        swaps = {one for it in nodes if it.type in _MADE for one in _swapped(flat(source, it))}
+        named = swaps if name in swaps else {name}  # each may have any other's memory
+        lengths = {owner.written.get(one) for one in named}
+        return lengths == {self._of_device(owner, length)} and is_known(length, nodes)
 
     def _is_swap(self, owner: FunctionContainers, arguments: Node) -> bool:
         call = arguments.parent
@@ -344,6 +345,8 @@ class Containers:
         if over is None or body is None or declarator is None:
             return
         name = source.text(over)
+        if re.search(rf"\b{re.escape(name)}\[[^;]*\] = ", source.text(owner.function.body)):
+            return  # an array of C++
         if name not in owner.lengths:
             raise UnportableError(f"a loop over {name[:40]}, which is no argument")
         kind = source.content[node.children[2].start_byte : declarator.end_byte].decode()

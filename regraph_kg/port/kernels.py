@@ -435,7 +435,7 @@ def _in_words_of(size: str, values: Mapping[str, str], known: Collection[str]) -
         size = re.sub(r"[A-Za-z_]\w*", lambda word: f"({values.get(word[0], word[0])})", size)
     words = _words(size)
     if not words & {*known}:
-        return None if own or "?" in size else ""
+        return (None if words else size) if own or "?" in size else ""
     return size if re.fullmatch(r"[\w\s+\-*/()]+", size) else None
 
 

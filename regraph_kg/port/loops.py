@@ -60,7 +60,15 @@ def counted(
 ) -> SerialLoop | None:
     """A loop by steps of 1 whose bounds the host can compute beforehand."""
     fact = fact_of(function.source, node)
-    if fact is None or not (fact.type and is_integer(fact.type) and fact.start) or fact.step != "1":
+    bounds = ends(fact, node) if fact is not None else None
+    if fact is None or bounds is None or not _known(function, before, " ".join(bounds), arrays):
+        return None
+    return SerialLoop(node, fact.type, fact.variable, *bounds)
+
+
+def ends(fact: LoopFacts, node: Node) -> tuple[str, str] | None:
+    """The first value of a loop by steps of 1, and one more than its last; None for others."""
+    if not (fact.type and is_integer(fact.type) and fact.start) or fact.step != "1":
         return None  # a head that declares several has no one type
     update = node.child_by_field_name("update")
     if update is not None and update.type == "comma_expression":
@@ -69,12 +77,10 @@ def counted(
     if match := re.fullmatch(rf"{fact.variable} \+ (\w+) <=? (.+)", end):  # i + 1 < n
         end = f"(long long)({match[2]}) - {match[1]}"  # unsigned numbers have no negative one
     end += " + 1" * (fact.compare == "<=")
-    if fact.compare not in ("<", "<=", "!=") or max(len(first), len(end)) > _LONG:
+    long = max(len(first), len(end)) > _LONG
+    if fact.compare not in ("<", "<=", "!=") or long or fact.variable in re.findall(r"\w+", end):
         return None
-    known = _known(function, before, f"{first} {end}", arrays)
-    if not known or fact.variable in re.findall(r"\w+", end):
-        return None
-    return SerialLoop(node, fact.type, fact.variable, first, end)
+    return first, end
 
 
 def _known(

@@ -11,7 +11,7 @@ from regraph_kg.cpp.facts import facts_of
 from regraph_kg.cpp.macros import filled, with_macros
 from regraph_kg.cpp.plain import counted, with_own_variables
 from regraph_kg.cpp.syntax import parse
-from regraph_kg.port.grown import with_lengths
+from regraph_kg.port.grown import with_lengths, with_rows
 from regraph_kg.port.names import is_integer
 from regraph_kg.port.scratch import with_own_arrays
 from regraph_kg.port.walks import with_counters
@@ -26,8 +26,8 @@ _INDEX = re.compile(  # a function or a lambda that returns a sum of products, o
 
 def plain(code: str) -> str:
     """The code in its plain form."""
-    code = with_counters(with_lengths(_with_indices(code)))
-    for step in (counted, with_own_variables, with_own_arrays):
+    code = with_counters(with_rows(_with_indices(code)))
+    for step in (counted, with_lengths, with_own_variables, with_own_arrays):
         facts, edits = facts_of(code), Edits()
         if facts.read_whole:
             step(parse(code.encode()).root_node, facts, edits)

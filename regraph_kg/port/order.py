@@ -316,8 +316,8 @@ class Order:
         if node.type != "declaration" or kind is None or not declarators:
             return None
         element, lines = self._source.text(kind), list[str]()
-        if name := self._repeated(node, scope):
-            scope.objects[name] = flat(self._source, node)
+        if objects := self._repeated(node, scope):
+            scope.objects |= objects
             return []
         qualified = {self._source.text(it) for it in node.children if it.type == "type_qualifier"}
         fixed = bool(qualified & {"const", "constexpr"})
@@ -345,31 +345,33 @@ class Order:
             lines += made
         return lines
 
-    def _repeated(self, node: Node, scope: Scope) -> str:
-        """The name of a constant object or lambda that any thread can make at any time; or ""."""
+    def _repeated(self, node: Node, scope: Scope) -> dict[str, str]:
+        """Constant objects and lambdas that any thread can make at any time; none if one cannot."""
+        source, body, found = self._source, self.function.body, dict[str, str]()
         kind, listed = node.child_by_field_name("type"), node.children_by_field_name("declarator")
-        inner = listed[0].child_by_field_name("declarator") if len(listed) == 1 else None
-        if inner is None or kind is None or inner.type != "identifier":
-            return ""
-        told, name = self._source.text(kind), self._source.text(inner)
-        lasts = "const" in map(self._source.text, node.children) or stays(
-            self._source, self.function.body, name, told
-        )
-        if not lasts or not is_made_anew(self._source, told, listed[0].named_children[-1]):
-            return ""
-        words = {*re.findall(r"\w+", self._source.text(node))}
+        told, fixed = text(kind), "const" in map(text, node.children)
+        before = [it for it in node.children if not listed or it.end_byte <= listed[0].start_byte]
+        head = " ".join(text(it) for it in before if it.type != "comment")
+        for it in listed:
+            name = text(it.child_by_field_name("declarator"))
+            value = (it.named_children or [it])[-1]
+            own = value.type == "lambda_expression" and "mutable" not in text(value)
+            lasts = name.isidentifier() and (fixed or own or stays(source, body, name, told))
+            if not lasts or not is_made_anew(source, told, value):
+                return {}
+            found[name] = f"{head} {flat(source, it)};"
+        words = {*re.findall(r"\w+", text(node))}
         changed = {
             text(it)
-            for it in Changes(self._source).changed_by(self.function.body)
+            for it in Changes(source).changed_by(body)
             if not node.start_byte <= it.start_byte < node.end_byte
         }
-        inside = [one for one in walk(self.function.body) if one.type in _DECLARES]
+        inside = [one for one in walk(body) if one.type in _DECLARES]
         made = [it for one in (*inside, *self.function.parameters) for it in declared(one)]
-        named = words & {*scope.scalars, *scope.arrays, *scope.objects, self._source.text(inner)}
+        named = words & {*scope.scalars, *scope.arrays, *scope.objects, *found}
         hidden = any(made.count(word) > 1 for word in named)
-        moved = any(self._moves(self.function.body, it) for it in words & scope.arrays.keys())
-        fixed = not (hidden or moved or words & changed & scope.scalars.keys())
-        return self._source.text(inner) if fixed else ""
+        moved = any(self._moves(body, it) for it in words & scope.arrays.keys())
+        return {} if hidden or moved or words & changed & scope.scalars.keys() else found
 
     def _table(self, node: Node, declarator: Node, scope: Scope) -> list[str]:
         text = re.sub(r"^static ", "", self._source.text(node))

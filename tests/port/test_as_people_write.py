@@ -76,6 +76,35 @@ PLAIN |= {
     " for (int t = 0; t < 3; ++t) { for (int i = 0; i < n; ++i) b[i] = a[n - 1 - i] + t; a = b; }"
     " for (int i = 0; i < n; ++i) y[i] = a[i];",
 }
+PLAIN |= {
+    "a stack of a row, and of ranges": "std::vector<int> above; above.reserve(n);"
+    " const int w = n / 3; for (int r = 0; r < 3; ++r) { above.clear();"
+    " for (int i = 0; i < w; ++i) { const float v = x[r * w + i];"
+    " while (!above.empty() && x[r * w + above.back()] <= v) above.pop_back();"
+    " y[r * w + i] = above.empty() ? -1 : above.back(); above.push_back(i); } }",
+    "a list that each step makes, of structs": "for (int i = 0; i < n; ++i) {"
+    " std::vector<P> near; for (int k = std::max(0, i - 2); k <= std::min(n - 1, i + 2); ++k)"
+    " if (x[k] > 0) near.emplace_back(P{x[k], 1.f, k}); else near.push_back({x[k], 0, i});"
+    " for (const P& p : near) y[i] += both(p); y[i] += near.size() * near.back().b; }",
+    "a list that grows by two loops, one of which goes down": "for (int i = 0; i < n; ++i) {"
+    " std::vector<float> v; for (int k = n - 1; k >= 0; --k) if (x[k] > x[i]) v.push_back(x[k]);"
+    " for (int a = 0; a < 2; a++) for (int b = 1; b <= 3; b++) v.push_back(a * b);"
+    " if (v.size() > 3) { v.resize(v.size() - 2); v.front() = 3; }"
+    " if (v.size() > 4) { const size_t m = v.size(); v[m - 2] += v.back(); v.resize(m - 1); }"
+    " for (size_t k = 0; k < v.size(); k++) y[i] += v[k] * k; }",
+    "lambdas before a loop": "auto twice = [](float v) { return 2 * v; };"
+    " const auto low = [&](int i) { return x[i] < 1; };"
+    " for (int i = 0; i < n; ++i) y[i] = low(i) ? twice(x[i]) : 1;",
+    "vectors that are declared together": "std::vector<float> a, b(n, 1.f); a.resize(n);"
+    " for (int i = 0; i < n; ++i) a[i] = b[i] + x[i];"
+    " for (int i = 0; i < n; ++i) { const int at[2] = {i, n - 1 - i};"
+    " for (int k : at) y[i] += a[k]; }",
+    "two rows that change places and are filled again": "const int w = n / 3;"
+    " for (int r = 0; r < 3; ++r) { std::vector<float> a(w, 1.f), b(w);"
+    " for (int t = 0; t < 3; ++t) {"
+    " for (int i = 0; i < w; ++i) { a[i] += x[r * w + i]; b[w - 1 - i] += a[i]; }"
+    " a.swap(b); b.assign(w, 2.f); } for (int i = 0; i < w; ++i) y[r * w + i] = a[i]; }",
+}
 ONE_THREAD = {
     "an iterator that the body moves": "float* q = y;"
     " for (const float* p = x; p != x + n; ++p) {"
@@ -101,7 +130,7 @@ ONE_THREAD |= {
     "a row that is read, too": "for (int i = 0; i < n; ++i) { float* row = y + i / 2;"
     " row[0] += x[i]; row[1 % n] = row[0] / 2; }",
 }
-REFUSED = {
+ONE_THREAD |= {
     "a vector that does not grow each step": "std::vector<float> v;"
     " for (int i = 0; i < n; ++i) { if (x[i] < 0) continue; v.push_back(x[i]); } y[0] = v.size();",
     "a vector that grows until a step": "std::vector<float> v;"
@@ -110,6 +139,21 @@ REFUSED = {
     " for (int i = 0; i < n; ++i) v.push_back(v.size() + x[i]); y[0] = v[n - 1];",
     "a vector that grows by two loops": "std::vector<float> v; for (int r = 0; r < 2; ++r)"
     " for (int i = 0; i < n; ++i) v.push_back(x[i]); y[0] = v[2 * n - 1];",
+}
+REFUSED = {
+    "a vector that grows as long as it has elements": "std::vector<int> v; v.push_back(0);"
+    " while (!v.empty()) { const int i = v.back(); v.pop_back(); y[i] = x[i];"
+    " if (2 * i + 1 < n) v.push_back(2 * i + 1); if (2 * i + 2 < n) v.push_back(2 * i + 2); }",
+    "an element that is made of several": "std::vector<P> v;"
+    " for (int i = 0; i < n; ++i) if (x[i] > 0) v.emplace_back(x[i], 1.f, 2); y[0] = v.size();",
+    "a vector that a lambda has a copy of": "std::vector<float> v;"
+    " for (int i = 0; i < n; ++i) if (x[i] > 0) v.push_back(x[i]);"
+    " const auto sum = [=] { return v.size(); }; y[0] = sum();",
+    "a vector that gets more elements than are told": "std::vector<float> v;"
+    " for (int i = 0; i < n; ++i) if (x[i] > 0) v.push_back(x[i]); v.resize(n); y[0] = v[n - 1];",
+    "a vector with room for steps that change": "std::vector<float> v; int m = 1;"
+    " for (int r = 0; r < 3; ++r) { for (int i = 0; i < m; ++i) if (x[i % n] > 0) v.push_back(1);"
+    " m *= 2; } y[0] = v.size();",
     "rows of which one grows": "std::vector<std::vector<float>> a(n, std::vector<float>(n));"
     " a[0].push_back(1); y[0] = a[0].size();",
     "rows whose length changes its name's value": "int w = n;"
