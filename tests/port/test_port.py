@@ -194,7 +194,10 @@ extern "C" void f(a_P* p, int n) { a::move(p, n); }
     ("body", "why"),
     [
         ("std::partial_sort(y, y + 2, y + n);", "std::partial_sort does not run on a GPU"),
-        ("std::vector<float> v; v.push_back(x[0]);", "a vector of a length that is not told"),
+        (
+            "std::vector<float> v; while (v.size() < y[0]) v.push_back(x[0]);",
+            "a vector of a length that is not told",
+        ),
         ("float* t; t = new float[n]; y[0] = t[0];", "new: it allocates"),
         ("float* t = 0; t = (float*)malloc(n); y[0] = t[0];", "malloc: it allocates or frees"),
         ("if (n < 0) throw 1;", "throw: a GPU has no exceptions"),
