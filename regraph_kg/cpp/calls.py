@@ -36,14 +36,6 @@ _THROUGH = ALGORITHMS | SORTS | COPIES | {"memset", "iota"}
 _SPECIFIERS = {"const", "static", "constexpr"}
 _NUMBERS = {"int", "long", "short", "char", "float", "double", "bool", "size_t"}
 _NUMBERS |= {f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)}
-_COMPUTES = {
-    *("function_definition", "function_declarator", "parameter_list", "parameter_declaration"),
-    *("primitive_type", "sized_type_specifier", "type_qualifier", "storage_class_specifier"),
-    *("compound_statement", "return_statement", "if_statement", "else_clause", "comment"),
-    *("condition_clause", "conditional_expression", "binary_expression", "unary_expression"),
-    *("parenthesized_expression", "number_literal", "identifier", "type_identifier"),
-}
-"""Nodes of a function that does nothing but compute from numbers."""
 _DEEPEST = 4
 
 
@@ -83,24 +75,10 @@ class Calls:
             or not all(number in kept for kept in read)
         ]
         passed = [it for it in passed if not self._is_made(it, call.node, meant)]
+        may_write = partial(self._may_be_written, loop=call.place.loop)
         bound = any(self._is_bound(function, call.node) for function in meant)
-        acts = not meant or not all(map(self._computes, meant))
-        written = bound or (
-            through
-            and acts
-            and any(map(partial(self._may_be_written, loop=call.place.loop), passed))
-        )
+        written = bound or (through and any(map(may_write, passed)))
         return "unknown" if written else "no"
-
-    def _computes(self, function: Node) -> bool:
-        """Whether a function takes numbers, or what its template has, and only computes."""
-        template = function.parent
-        listed = template.child_by_field_name("parameters") if template is not None else None
-        types = {*re.findall(r"\w+", text(listed))} if listed is not None else set[str]()
-        nodes = [it for it in walk(function) if it.is_named]
-        named = {text(it) for it in nodes if it.type == "type_identifier"}
-        whole = all(it.type in _COMPUTES for it in nodes) and named <= types | _NUMBERS
-        return whole and re.search(rb"\btemplate\s*<\s*>", self.events.text) is None
 
     def _is_bound(self, function: Node, call: Node) -> bool:
         """Whether a function takes a variable of all iterations by a reference that may change."""

@@ -15,7 +15,6 @@ from regraph_kg.cpp.library import FAST_MATH, FUSED
 from regraph_kg.cpp.loop_facts import thread_stride
 from regraph_kg.cpp.occurrences import NO_LOOP
 from regraph_kg.cpp.reached import MOST_NODES, Reached
-from regraph_kg.cpp.stencils import stencil_arrays
 from regraph_kg.cpp.syntax import called, operator, short, statements, text, walk
 from regraph_kg.models.base import Frozen
 
@@ -88,7 +87,6 @@ class KernelFacts(Frozen):
     uniform: tuple[str, ...] = ()  # inputs that all threads read at the same places
     reuse: tuple[str, ...] = ()
     """Arrays in global memory of which several threads of a block read the same elements."""
-    stencil: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()  # shared arrays that a warp touches in steps of rows of banks
 
 
@@ -172,7 +170,6 @@ class _Kernel:
             ),
             uniform=self._uniform(inputs),
             reuse=self._arrays(self._reused),
-            stencil=self._stencil(),
             conflicts=self._arrays(self._conflicts, shared=True),
         ).model_copy(update=self._of_shared())
 
@@ -295,14 +292,6 @@ class _Kernel:
             if listed and not any(self._varies(part) for parts in names for part in parts):
                 uniform.append(name)
         return tuple(uniform)[:8]
-
-    def _stencil(self) -> tuple[str, ...]:
-        groups: dict[int, list[ElementAccess]] = {}
-        for element in self.elements:
-            if self._in_global(element):
-                groups.setdefault(element.place.loop, []).append(element)
-        arrays = [name for group in groups.values() for name in stencil_arrays(self.names, group)]
-        return tuple(dict.fromkeys(arrays))[:8]
 
     def _conflicts(self, element: ElementAccess) -> bool:
         width = element.declared.width if element.declared is not None else None

@@ -1,8 +1,8 @@
 """Parts of a text where its tree does not say what the compiler reads.
 
 These are uses of the text's own macros, branches of the preprocessor, and `try`, which an iteration
-may leave. A macro is clear if its body is one number, a type, or one expression in parentheses of
-such and of its parameters. Not covered: macros of headers, which count as names of constants.
+may leave. A macro is clear if its body is one number or a type. Not covered: macros of headers,
+which count as names of constants.
 """
 
 import re
@@ -10,15 +10,12 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from regraph_kg.cpp.macros import DEFINES, TYPE, definitions, words_in
+from regraph_kg.cpp.macros import DEFINES, TYPE, Macro, definitions, words_in
 from regraph_kg.cpp.syntax import inside_of, text, walk
 
 _BRANCHES = frozenset({"preproc_if", "preproc_ifdef"})
 _STILL = frozenset({"preproc_call", "preproc_include", "comment", "preproc_else"})
 _NUMBER = re.compile(r"-?\.?\d(?:[\w.']|(?<=[eE])[-+])*|'\\?.'|\"[^\"]*\"")
-_KNOWN = re.compile(r"true|false|nullptr|std|" + TYPE.pattern)
-_MORE = re.compile(r"\+\+|--|->|(?<![=<>!])=(?!=)|[;{}\[\]#]|[^\w)\s&]\s*[&*](?!&)|\w\s*\(")
-"""Assignments, calls, elements and addresses."""
 
 
 class Hidden:
@@ -27,7 +24,7 @@ class Hidden:
     def __init__(self, root: Node) -> None:
         self.macros = definitions(root)
         uses = [*self._uses(root)]
-        self._clear = {name for name in self.macros if self._is_clear(name, frozenset())}
+        self._clear = {name for name, found in self.macros.items() if all(map(_is_clear, found))}
         parts = [node for node in uses if text(node) not in self._clear]
         for node in walk(root):
             if node.type == "try_statement":
@@ -60,22 +57,6 @@ class Hidden:
             if not defines or outer.child_by_field_name("name") != leaf:
                 yield leaf
 
-    def _is_clear(self, name: str, outer: frozenset[str]) -> bool:
-        """Whether a macro is, by all its definitions, no more than what it looks like."""
-        for macro in self.macros[name]:
-            if macro is None or name in outer:
-                return False
-            taken, body = macro
-            if _NUMBER.fullmatch(body) or TYPE.fullmatch(body):
-                continue
-            words = words_in(body) - {*(taken or ())}
-            inner = words & self.macros.keys()
-            if not all(map(_KNOWN.fullmatch, words - inner)) or _MORE.search(body):
-                return False
-            if not _is_enclosed(body) or not all(self._is_clear(w, outer | {name}) for w in inner):
-                return False
-        return True
-
 
 def _speaks(node: Node) -> bool:
     """Whether a part of a branch is code, not a directive or a comment."""
@@ -83,9 +64,6 @@ def _speaks(node: Node) -> bool:
     return any(part.type not in _STILL for part in inner)
 
 
-def _is_enclosed(body: str) -> bool:
-    """Whether one pair of parentheses holds all of it."""
-    depth = [0]
-    for letter in body:
-        depth.append(depth[-1] + (letter == "(") - (letter == ")"))
-    return body[:1] == "(" and body[-1:] == ")" and min(depth[1:-1], default=0) > 0
+def _is_clear(macro: Macro | None) -> bool:
+    """Whether a macro is no more than what it looks like."""
+    return macro is not None and any(one.fullmatch(macro[1]) for one in (_NUMBER, TYPE))

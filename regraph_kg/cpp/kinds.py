@@ -11,7 +11,6 @@ def kind_of(code: str, entry: str = "") -> str:
         "scatter": facts.updates or facts.scatters,  # data choose the places that it writes
         "scan": any(loop.scan for loop in loops),
         "steps": any(loop.time for loop in loops),
-        "stencil": any(loop.stencil for loop in loops),
         "gather": facts.gathers,  # data choose the places that it reads
         "reuse": any(loop.reuse for loop in loops),
         "math": any(loop.math for loop in loops),

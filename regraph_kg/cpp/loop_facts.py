@@ -1,6 +1,5 @@
 """Facts of each loop: its head, its nest, its accesses, and its dependences."""
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, TypeVar
 
@@ -16,7 +15,6 @@ from regraph_kg.cpp.indices import INDIRECT, UNKNOWN, ElementAccess, Indices
 from regraph_kg.cpp.library import COPIES, MATH
 from regraph_kg.cpp.occurrences import LONGEST, NO_LOOP, Loop, Occurrence
 from regraph_kg.cpp.polynomial import Polynomial, number, shown
-from regraph_kg.cpp.stencils import stencil_arrays
 from regraph_kg.cpp.syntax import LOOPS, called, operator, short, statements, text
 from regraph_kg.models.base import Frozen
 
@@ -85,8 +83,6 @@ class LoopFacts(Frozen):
     launches: bool = False  # whether it launches kernels
     math: tuple[str, ...] = ()  # costly functions that it calls, inner loops included
     divides: bool = False
-    repeated: tuple[str, ...] = ()
-    """Costly expressions that are the same in all iterations, or occur more than once."""
     private: tuple[str, ...] = ()
     """Names that are declared outside and set in each iteration before they are read."""
     scratch: tuple[str, ...] = ()  # of `private`: arrays, of which each thread may have one
@@ -98,7 +94,6 @@ class LoopFacts(Frozen):
     """Whether its iterations are shared among threads, by a directive or by thread numbers."""
     accesses: tuple[Access, ...] = ()  # accesses in the loop itself, not in loops within it
     reuse: tuple[str, ...] = ()  # arrays that an inner loop sweeps again in each iteration
-    stencil: tuple[str, ...] = ()  # arrays of which it reads neighbouring elements
 
     @property
     def stride(self) -> str:
@@ -217,14 +212,12 @@ class _Loops:
                 "divides": any(
                     use.place.loop == k and _costly(use.node) for use in self.divisions[k]
                 ),
-                "repeated": self._repeated(k),
                 "private": tuple(dict.fromkeys([*shared.private, *shared.scratch]))[:_MOST_NAMES],
                 "scratch": tuple(shared.scratch)[:_MOST_NAMES],
                 "large": shared.large,
                 "lasting": lasting(names, loop, shared.private)[:_MOST_NAMES],
                 "accesses": tuple(dict.fromkeys(access(names, e) for e in direct))[:MOST_ACCESSES],
                 "reuse": self._reuse(k),
-                "stencil": stencil_arrays(names, direct),
             }
         )
 
@@ -312,25 +305,6 @@ class _Loops:
         ends = [self.names.start(two) for two in inner] + [self.names.end(two) for two in inner]
         used = [*ends, *(index for element in self.elements[k] for index in element.index)]
         return bool(variable) and any(variable in self.names.closure(part) for part in used)
-
-    def _repeated(self, k: int) -> tuple[str, ...]:
-        """Costly expressions with operands that this loop does not change, or that occur twice."""
-        variable = self.names.headers[k].symbol
-        written = {element.array for element in self.elements[k] if element.mode != "read"}
-        repeated: list[str] = []
-        costly = [use for use in self.calls[k] if called(use.node) in MATH]
-        costly += [use for use in self.divisions[k] if _costly(use.node)]
-        for use in costly:
-            if use.place.loop != k:
-                continue
-            value = self.names.value(use.node, k)
-            parts = self.names.closure(value)
-            fixed = not self.names.varies(value, k, variable) and not parts & written
-            if fixed and UNKNOWN not in parts and len(parts) > 1:
-                repeated.append(short(use.node))
-        counts = Counter(short(use.node) for use in costly if use.place.loop == k)
-        repeated += [expression for expression, count in counts.items() if count > 1]
-        return tuple(dict.fromkeys(repeated))[:4]
 
     def _shared_out(self, loop: Loop, bounds: frozenset[str]) -> bool:
         for directive in loop.directives:

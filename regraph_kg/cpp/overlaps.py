@@ -5,7 +5,6 @@ variables are zero or more, and a step that has a name is not zero.
 """
 
 from collections.abc import Iterable, Sequence
-from math import gcd
 from typing import Literal
 
 from regraph_kg.cpp.guards import sides
@@ -52,9 +51,7 @@ class Overlaps:
 
     def _meets(self, first: Polynomial, second: Polynomial, inner: Sequence[int]) -> Meets:
         factor = coefficient(first, self.own)
-        if self._never_equal(first, second, [self.loop, *inner]) or self._in_columns(
-            first, second, [self.loop, *inner]
-        ):
+        if self._never_equal(first, second, [self.loop, *inner]):
             return "never"
         varying = {self.names.headers[loop].symbol for loop in inner}
         move = self._size(self.loop, factor or {})
@@ -64,21 +61,7 @@ class Overlaps:
             return "never"
         if self._steps(add(first, second, -1), move, inner):
             return "later"
-        disjoint = self._remainder(first, second, move, inner)
-        return "never" if disjoint else self._nested_meets(first, second, move, inner)
-
-    def _in_columns(self, first: Polynomial, second: Polynomial, loops: Sequence[int]) -> bool:
-        """Whether two indices are of other columns: `i * n + j` and `i * n + k`."""
-        varying = {self.names.headers[loop].symbol for loop in loops}
-        for loop in loops:
-            width = coefficient(first, self.names.headers[loop].symbol)
-            if not width or names_in(width) & varying:
-                continue
-            one, other = (self._without(index, width, loops) for index in (first, second))
-            apart = other != second and self._never_equal(one, other, loops)
-            if apart and self._fits(one, other, width, loops):
-                return True
-        return False
+        return self._nested_meets(first, second, move, inner)
 
     def _nested_meets(
         self, first: Polynomial, second: Polynomial, move: Polynomial, inner: Sequence[int]
@@ -115,23 +98,6 @@ class Overlaps:
         even = all(gap[product] % move[product] == 0 for product in move)
         starts = (self.names.closure(self.names.start(loop)) for loop in inner)
         return even and len(times) == 1 and not any(self.own in start for start in starts)
-
-    def _remainder(
-        self, first: Polynomial, second: Polynomial, move: Polynomial, inner: Sequence[int]
-    ) -> bool:
-        """Whether the remainders always differ: `a[2 * i]` and `a[2 * i + 1]`."""
-        gap = add(first, second, -1)
-        steps = [number(move)]
-        for loop in inner:
-            name = self.names.headers[loop].symbol
-            for index in (first, second):
-                factor = coefficient(index, name)
-                steps.append(None if factor is None else number(factor))
-                gap = replace(gap, name, {}) if name in names_in(gap) else gap
-        sizes = [abs(step) for step in steps if step is not None]
-        remainder = number(gap)
-        divisor = gcd(*sizes) if len(sizes) == len(steps) else 0
-        return bool(divisor and remainder is not None and remainder % divisor)
 
     def _never_equal(self, first: Polynomial, second: Polynomial, loops: Sequence[int]) -> bool:
         """Whether one index is always larger than the other."""

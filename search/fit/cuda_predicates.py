@@ -133,12 +133,6 @@ def _accesses(facts: Facts) -> list[Access]:
     return [*inside, *facts.outside]
 
 
-@_add("a kernel that reads neighbouring elements")
-def kernel_stencil(facts: Facts) -> Truth:
-    """A kernel reads elements of global memory that neighbouring threads read too."""
-    return _if_strides_known(any(kernel.stencil for kernel in _threaded(facts)), facts)
-
-
 @_add("shared arrays that a warp walks in whole rows of banks")
 def bank_conflict(facts: Facts) -> Truth:
     """Neighbouring threads touch the same bank; not known where an index is not followed."""

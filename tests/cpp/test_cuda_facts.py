@@ -49,8 +49,6 @@ def test_data_that_threads_share() -> None:
     assert kernel(f"{X} c[i] = a[i];").reuse == ()
     assert kernel(f"{X} for (int p=0;p<n;++p) c[i] += a[p];").uniform == ("a",)
     assert kernel(f"{X} c[i] = a[i];").uniform == ()
-    assert kernel(f"{X} c[i] = a[i-1] + a[i+1];").stencil == ("a",)
-    assert kernel(f"{X} c[i] = a[2*i] + a[2*i+1];").stencil == ()
 
 
 def test_shared_memory_and_its_banks() -> None:

@@ -24,11 +24,8 @@ def proved(code: str) -> bool:
     "code",
     [
         f"#define W 8\n{LOOP} for (int j = 0; j < W; ++j) o[i * W + j] = a[i] * W; }}",
-        f"#define W (3 + 1)\n{LOOP} o[W * i] = a[i]; }}",
-        f"#define H 4\n#define W (2 * H)\n{LOOP} o[W * i] = a[i]; }}",
         f"#define EPS -1.5e-3f\n{LOOP} o[i] = a[i] + EPS; }}",
         f"#define REAL unsigned long\n{LOOP} {{ REAL m = a[i]; o[i] = m; }} }}",
-        f"#define max(a, b) ((a) > (b) && true ? (a) : (b))\n{LOOP} o[i] = max(a[i], 2); }}",
         f"#define CHECK(x) if (x) return\n{HEAD} CHECK(n < 1); {EACH} = 1; }}",
         f"#ifndef ONCE\n#define ONCE\n{LOOP} o[i] = a[i]; }}\n#endif",
         f"{HEAD}\n#ifdef _OPENMP\n#pragma omp parallel for\n#endif\n{EACH} = 1; }}",
