@@ -16,7 +16,6 @@ from regraph_kg.cpp.syntax import bare, declared_name, operator, parse, text, wa
 
 _DIRECTIVE = re.compile(r"#\s*pragma(?:\\\r?\n|[^\n])*")  # a clause may name variables
 _STEP = re.compile(r"(?:\+\+|--)\s*(\w+)|(\w+)\s*(?:\+\+|--|[-+]=\s*\d+)")
-_DOWN = re.compile(r"(\w+)--(?:\s*(?:>|!=)\s*0)?")
 
 
 def plain(code: str) -> str:
@@ -30,11 +29,9 @@ def plain(code: str) -> str:
 
 
 def counted(root: Node, _: Facts, edits: Edits) -> None:
-    """`while` loops that count are `for` loops, and those that count down to 0 count up."""
+    """`while` loops that count are `for` loops."""
     for node in walk(root):
         body = node.child_by_field_name("body")
-        if node.type == "for_statement" and body is not None:
-            _down_to_zero(node, body, edits)
         if node.type != "while_statement" or body is None or continues(node):
             continue
         inside = [child for child in body.named_children if child.type != "comment"]
@@ -51,29 +48,6 @@ def counted(root: Node, _: Facts, edits: Edits) -> None:
         head = f"for ({begin}; {condition}; {text(inside[-1]).rstrip('; ')}) "
         edits.replacements.append((node.start_byte, body.start_byte, head))
         edits.put(inside[-1], "")
-
-
-def _down_to_zero(loop: Node, body: Node, edits: Edits) -> None:
-    """`for (T i = n; i-- > 0;)` as a loop that counts up."""
-    first, down = loop.child_by_field_name("initializer"), loop.child_by_field_name("condition")
-    step = _DOWN.fullmatch(text(down))
-    if first is None or step is None or loop.child_by_field_name("update") is not None:
-        return
-    name, start = step[1], _set(first, step[1]).partition("=")[2].strip()
-    changed = re.compile(
-        rf"[-+]{{2}}\s*{name}\b|\b{name}\s*(?:[-+]{{2}}|[-+*/]?=(?!=))|&\s*{name}\b"
-    )
-    if first.type != "declaration" or not start or changed.search(text(body)):
-        return
-    kind = text(first.child_by_field_name("type"))
-    at, taken = f"{name}_at", {text(node) for node in walk(loop) if node.type == "identifier"}
-    while at in taken:
-        at += "_"
-    block = body.type == "compound_statement"
-    head = f"for ({kind} {at} = 0; {at} < {start}; ++{at}) {{"
-    head += f" const {kind} {name} = ({start}) - 1 - {at};" + " " * (not block)
-    edits.replacements.append((loop.start_byte, body.start_byte + block, head))
-    edits.insert(body.end_byte, "" if block else " }")
 
 
 def _set(statement: Node, name: str) -> str:

@@ -448,15 +448,6 @@ long long place_by_cub(const T* all, long long count, T value, bool last) {
     return place;
 }
 
-//: chosen_by_cub
-// Where a loop that begins with `best` finds the best of all values; -1 for nowhere. `last`: it
-// takes equal ones, too.
-template <class T, class Op>
-long long chosen_by_cub(const T* all, long long count, T best, Op op, bool last) {
-    const T found = reduced_by_cub(all, all + count, op, best);
-    return found == best && !last ? -1 : place_by_cub(all, count, found, last);
-}
-
 //: element_by_cub
 // A place in the device's memory, whose element the host reads by `*`.
 template <class T>

@@ -14,7 +14,6 @@ from regraph_kg.cpp.syntax import parse
 from regraph_kg.port.grown import with_lengths, with_rows
 from regraph_kg.port.names import is_integer
 from regraph_kg.port.scratch import with_own_arrays
-from regraph_kg.port.walks import with_counters
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _INDEX = re.compile(  # a function or a lambda that returns a sum of products, or an element
@@ -26,7 +25,7 @@ _INDEX = re.compile(  # a function or a lambda that returns a sum of products, o
 
 def plain(code: str) -> str:
     """The code in its plain form."""
-    code = with_counters(with_rows(_with_indices(code)))
+    code = with_rows(_with_indices(code))
     for step in (counted, with_lengths, with_own_variables, with_own_arrays):
         facts, edits = facts_of(code), Edits()
         if facts.read_whole:

@@ -16,7 +16,6 @@ from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import CodeFile, Function
 from regraph_kg.cpp.syntax import root_name, statements, target, text, walk
 from regraph_kg.port.changes import Changes
-from regraph_kg.port.chosen import chosen
 from regraph_kg.port.host import declared, flat, is_return, words_of
 from regraph_kg.port.kernels import Array, CannotSplitError, Kernels, Scope, undented
 from regraph_kg.port.library import by_cub
@@ -164,27 +163,7 @@ class Order:
     def _dealt(self, text: str, scope: Scope) -> Iterator[list[str] | None]:
         """The lines of a loop as threads, in each way that there is."""
         yield self.kernels.threads(text, scope)
-        yield self._in_parts(text, scope)
         yield running(self.kernels, text, scope)
-        yield chosen(self.kernels, text, scope)
-
-    def _in_parts(self, text: str, scope: Scope) -> list[str] | None:
-        """A loop whose iterations need the one that a loop around has, as all shortest paths."""
-        head = _HEAD.match(text)
-        for around in map(_HEAD.fullmatch, scope.around.splitlines()):
-            if head is None or around is None or head.group(3, 4) != around.group(3, 4):
-                continue
-            start, rest, at = f"for ({head[1]} {head[2]} = ", text[head.end() - 1 :], around[2]
-            mark = self.kernels.mark()
-            ends = (head[3], at), (at, f"{at} + 1"), (f"{at} + 1", head[4])
-            before, one, behind = (
-                f"{start}{first}; {head[2]} < {end}; {head[5]}) {rest}" for first, end in ends
-            )
-            first, last = self.kernels.threads(before, scope), self.kernels.threads(behind, scope)
-            if first is not None and last is not None:
-                return [*first, *self.kernels.one_thread(one, scope, (), {}), *last]
-            self.kernels.undo(mark)
-        return None
 
     def _verbatim(self, node: Node, scope: Scope) -> list[str]:
         """A statement of numbers alone, which the host runs as it is."""

@@ -13,7 +13,6 @@ HEAD = "void f(const double* x, double* y, int n, int m) {"
         ("int i; for (i = 0; i < n; i++) y[i] = x[i];", "for (int i = 0;"),
         ("int i = 0; while (i < n) { y[i] = x[i]; i++; }", "for (int i = 0; i < n; i++)"),
         ("double t; for (int i = 0; i < n; i++) { t = x[i]; y[i] = t * t; }", "double t = x[i]"),
-        ("for (int i = n; i-- > 0;) y[i] = x[i];", "for (int i_at = 0; i_at < n; ++i_at)"),
     ],
 )
 def test_a_variable_is_declared_where_each_iteration_sets_it(written: str, made: str) -> None:

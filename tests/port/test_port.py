@@ -357,17 +357,3 @@ const auto PI = std::acos(-1.0);
     assert "__device__ decltype(std::acos(-1.0)) PI;" in made.start
     assert "a::set_TABLE<<<1, 1>>>();\n    a::set_PI<<<1, 1>>>();" in made.start
     assert made.parallel
-
-
-def test_a_loop_that_needs_the_row_of_the_loop_around_it_is_in_three_parts() -> None:
-    body = """for (int k = 0; k < n; ++k) for (int i = 0; i < n; ++i)
-        for (int j = 0; j < n; ++j) if (y[i * n + k] + y[k * n + j] < y[i * n + j])
-            y[i * n + j] = y[i * n + k] + y[k * n + j];"""
-    square = {**Y, "role": "inout", "shape": ["n", "n"]}
-    made = ported(f'extern "C" void f(float* y, int n) {{ {body} }}', square, N)
-    assert made.parallel
-    assert "if (i < k)" in made.start
-    assert "for (int i = k; i < k + 1; ++i)" in made.start
-    assert "threadIdx.x + (k + 1);" in made.start
-    other = body.replace("i < n", "i < n - 1")
-    assert not ported(f'extern "C" void f(float* y, int n) {{ {other} }}', square, N).parallel
