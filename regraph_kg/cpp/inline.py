@@ -38,6 +38,8 @@ _BETWEEN = (  # from a call up to its statement: what is evaluated once
 )
 _HOLDERS = ("declaration", "expression_statement", "return_statement")
 _BLOCKS = ("compound_statement", "else_clause", "if_statement")
+_ENDS = ("return_statement", "lambda_expression")
+_IN_ORDER = ("&&", "||", "<<", ">>")  # what is left of them comes first
 
 
 class StaysError(Exception):
@@ -131,14 +133,10 @@ class _Inlined:
         _demand(not re.search(rb"~\w+\(", self.events.text))  # it would run later
         _demand(len(given) == len(arguments(call)) == len(self.taken))
         _demand(not any(re.search(r"[\[(]|&&", type_of(it)) for it in given))
-        ends = [
-            it for it in walk(self.body) if it.type in ("return_statement", "lambda_expression")
-        ]
+        ends = [it for it in walk(self.body) if it.type in _ENDS]
         _demand(ends == [it for it in inner[-1:] if it in ends and it.named_children])
-        used, caller = (
-            {*map(text, self.uses)} - {*self.own, *self.taken},
-            declared_name(self.caller),
-        )
+        used, caller = {*map(text, self.uses)}, declared_name(self.caller)
+        used -= {*self.own, *self.taken}
         known = {one.name for one in self.events.symbols if one.function == caller}
         _demand(not (used | {function.name}) & known and not {*self.own} & {*self.taken})
 
@@ -147,12 +145,7 @@ class _Inlined:
         node = self.call
         while node.parent is not None and node.parent.type in _BETWEEN:
             above = node.parent
-            late = above.type == "binary_expression" and syntax.operator(above) in (
-                "&&",
-                "||",
-                "<<",
-                ">>",
-            )
+            late = above.type == "binary_expression" and syntax.operator(above) in _IN_ORDER
             _demand(not late or above.children[0] == node)
             _demand(above.type != "assignment_expression" or above.children[-1] == node)
             node = above

@@ -79,9 +79,10 @@ class Scratch:
         for call in calls:
             each = (call.place.loop, call.place.branches) == (self.loop, around)
             alone = call.node.parent is not None and call.node.parent.type == "expression_statement"
-            if called(call.node) in _EMPTIES and each and alone:
-                name = root_name(call.node.child_by_field_name("function"))
-                declared = self.names.events.find(text(name), call.node)
+            name = text(root_name(call.node.child_by_field_name("function")))
+            once = text(call.node).count(name) == 1  # not v.assign(v.size() + 1, ..)
+            if called(call.node) in _EMPTIES and each and alone and once:
+                declared = self.names.events.find(name, call.node)
                 if declared and self._is_free(declared) and self._seen(declared, call):
                     found.append(declared)
         return found
@@ -254,8 +255,8 @@ def _is_used(node: Node) -> bool:
         return False
     if parent.type == "field_expression":
         call = parent.parent
-        if call is None or call.type != "call_expression":
-            return False
+        if call is None or call.type != "call_expression" or called(call) == ".capacity":
+            return False  # a round before may have left more
         given = inside_of(call, {"argument_list", "assignment_expression", "return_statement"})
         return called(call) not in _PARTS or given is None or given.type == "argument_list"
     if parent.type == "subscript_expression":

@@ -28,7 +28,7 @@ from regraph_kg.port.scratch import is_known
 _LONGEST = 400
 _EMPTY = re.compile(r"(?:std::)?vector<([\w: ]+)> (\w+);")
 _CONTAINER = r"\b(?:vector|span|View|array)<[^;{{}}()]*> ?&? ?{}\b"
-_NEAR = re.compile(r"(\w+)((?: [+-] \d+)*)")
+_NEAR = re.compile(r"(\w+)((?: [+-]\d+)*)")
 _TOLD = re.compile(r"(?:[\w +\-*/()]|\.size\(\))+")
 _ADDS = ("push_back", "emplace_back")
 _ACTS = re.compile(r"(?:push_back|emplace_back|pop_back|clear|resize)$")
@@ -91,7 +91,9 @@ class _Grown:
     def _with_count(self, adds: list[Node]) -> str:
         """The declaration of an array of the most elements, and of their number."""
         rooms = [self._times(it) for it in adds]
-        known = all(rooms) and all([self._use(use) for use in self.uses])
+        # a loop that never runs, from n to m < n, would take room from others
+        known = all(rooms) and (len({*rooms}) == 1 or not any(" - " in it for it in rooms))
+        known = known and all([self._use(use) for use in self.uses])
         fixed = all(it.isdigit() for it in rooms)
         room = str(sum(map(int, rooms))) if fixed else " + ".join(rooms)
         return f"{self.kind} {self.name}[{room}]; size_t {self.count} = 0;" if known else ""
@@ -169,7 +171,9 @@ class _Grown:
             begin, end = given.start_byte + 1, given.end_byte - 1
             self.own.replacements.append((statement.start_byte, begin, acts[method][0]))
             self.own.replacements.append((end, statement.end_byte, acts[method][1]))
-        return method in values or method in acts
+        else:
+            return False
+        return True
 
     def _each(self, loop: Node, over: Node) -> bool:
         """`for (T x : v)` over its elements."""
@@ -234,15 +238,14 @@ def _parts(bound: str, of: str) -> list[str]:
 
 def _distance(low: str, high: str) -> str:
     """A number that is no less than that of the numbers from `low` to before `high`."""
-    one, other = _NEAR.fullmatch(low), _NEAR.fullmatch(high)
-    if one and other and one[1] == other[1]:
-        last, first = (
-            sum(map(int, it[2].replace(" ", "").replace("-", " -").replace("+", " ").split()))
-            for it in (other, one)
-        )
-        return str(max(last - first, 0))
-    steps = high if low.isdigit() else f"{high} - ({low})"
-    return steps if re.fullmatch(r"\w+", steps) else f"({steps})"
+    one, other = (_NEAR.fullmatch(it.replace("- ", "-").replace("+ ", "+")) for it in (low, high))
+    if one and other and (one[1] == other[1] or one[1].isdigit()):
+        first, last = (sum(map(int, re.findall(r"[+-]\d+", it[2]))) for it in (one, other))
+        if one[1] == other[1]:
+            return str(max(last - first, 0))
+        more = last - first - int(one[1])  # n - 4 may be negative, n is not
+        return f"({other[1]} + {more})" if more > 0 else other[1]
+    return f"({high})" if low.isdigit() else f"({high} - ({low}))"
 
 
 def _of_rows(node: Node, inside: list[Node], edits: Edits) -> None:

@@ -27,7 +27,6 @@ from regraph_kg.port.running import running
 _BLOCKS = {"for_statement", "while_statement", "do_statement", "if_statement", "compound_statement"}
 _MOST_DEPTH = 2  # loops of the host around a kernel
 _SWAP = re.compile(r"(?:std_|std::)?swap\((\w+), (\w+)\);")
-_HEAD = re.compile(r"for \(([\w ]+) (\w+) = ([^;]+); \2 < ([^;]+); ([^;{]+?)\) ?[^;]")
 _MOVED = re.compile(r"(?:if \((\w+ != \w+)\) )?mem(cpy|move|set)\((\w+), (.+)\);")
 _PLACE = re.compile(r"\(*(\w+)(?: [+-] [\w +*/%()-]+)?\)*")
 _DECLARES = ("declaration", "for_range_loop")
@@ -300,6 +299,7 @@ class Order:
             return []
         qualified = {self._source.text(it) for it in node.children if it.type == "type_qualifier"}
         fixed = bool(qualified & {"const", "constexpr"})
+        before = {**scope.constants}, {**scope.scalars}
         for declarator in declarators:
             value = declarator.child_by_field_name("value")
             inner = declarator.child_by_field_name("declarator") if value else declarator
@@ -319,7 +319,8 @@ class Order:
                 made = self._number(node, inner, value, scope, fixed=fixed)
             else:
                 return None
-            if made is None:
+            if made is None:  # a kernel declares all of them
+                scope.constants, scope.scalars = before
                 return None
             lines += made
         return lines

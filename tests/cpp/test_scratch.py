@@ -127,6 +127,8 @@ def test_each_thread_has_an_array_that_an_iteration_fills_first(before: str, bod
         ("std::vector<double> t;", f"if (x[i] > 0) t.clear(); {STACK}"),
         ("std::vector<double> t;", f"for (int j = 0; j < m; ++j) t.clear(); {STACK}"),
         ("std::vector<double> t;", f"y[i] = t.size(); t.clear(); {STACK}"),
+        ("std::vector<double> t;", "t.assign(t.size() + 1, 2); y[i] = t.size();"),
+        ("std::vector<double> t;", f"t.clear(); {STACK} y[i] = t.capacity();"),
         ("std::vector<double> t;", f"t.clear(); {STACK} }} {{ y[0] = t.size();"),
         ("std::vector<double> t; double* p;", f"t.clear(); p = t.data(); {STACK}"),
         ("std::vector<double>& t = *new std::vector<double>;", f"t.clear(); {STACK}"),

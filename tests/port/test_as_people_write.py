@@ -125,6 +125,10 @@ ONE_THREAD |= {
     " for (int i = 0; i < n; ++i) v.push_back(v.size() + x[i]); y[0] = v[n - 1];",
     "a vector that grows by two loops": "std::vector<float> v; for (int r = 0; r < 2; ++r)"
     " for (int i = 0; i < n; ++i) v.push_back(x[i]); y[0] = v[2 * n - 1];",
+    "a vector of fewer steps than are told": "std::vector<float> v; v.push_back(1);"
+    " for (int i = 0; i < n - 4; ++i) if (x[i] > 0) v.push_back(x[i]); y[0] = v.size();",
+    "a constant beside what the device computes": "const float b = 2, a = x[0] * 3;"
+    " for (int i = 1; i < n; ++i) y[i] = y[i - 1] / 2 + a * b;",
 }
 REFUSED = {
     "a vector that grows as long as it has elements": "std::vector<int> v; v.push_back(0);"
@@ -137,6 +141,11 @@ REFUSED = {
     " const auto sum = [=] { return v.size(); }; y[0] = sum();",
     "a vector that gets more elements than are told": "std::vector<float> v;"
     " for (int i = 0; i < n; ++i) if (x[i] > 0) v.push_back(x[i]); v.resize(n); y[0] = v[n - 1];",
+    "a vector that grows within an expression": "std::vector<float> v; int k = 0;"
+    " for (int i = 0; i < n; ++i) if (x[i] > 0) (v.push_back(x[i]), ++k); y[0] = v.size() + k;",
+    "a vector whose room a loop that never runs would take": "std::vector<float> v;"
+    " for (int i = 0; i < n; ++i) if (x[i] > 0) v.push_back(x[i]);"
+    " for (int i = n; i < 2; ++i) v.push_back(i); y[0] = v.size();",
     "a vector with room for steps that change": "std::vector<float> v; int m = 1;"
     " for (int r = 0; r < 3; ++r) { for (int i = 0; i < m; ++i) if (x[i % n] > 0) v.push_back(1);"
     " m *= 2; } y[0] = v.size();",
