@@ -15,7 +15,7 @@ from tree_sitter import Node
 from regraph_kg.cpp import syntax
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import Function, split
-from regraph_kg.cpp.syntax import around, declared_name, inside_of, walk
+from regraph_kg.cpp.syntax import around, declared_name, inside_of, text, walk
 from regraph_kg.port.host import flat, is_return, words_of
 from regraph_kg.port.names import UnportableError, fresh, is_number
 from regraph_kg.port.scratch import is_known
@@ -41,6 +41,8 @@ class FunctionContainers:
     result: str = ""  # the vector that it returns
     elements: dict[str, str] = field(default_factory=dict)  # container -> type of its elements
     written: dict[str, str] = field(default_factory=dict)  # vector -> its length as declared
+    lent: dict[tuple[str, int], Node] = field(default_factory=dict)
+    """Name and place -> a parameter of a lambda that names elements of a container, no more."""
 
     def declarations(self, constants: Collection[str]) -> list[tuple[str, str]]:
         """Names and declarations of its parameters in the port."""
@@ -75,6 +77,8 @@ class Containers:
                 raise UnportableError(f"two functions have the name {function.name}")
             self.owners[function.name] = self._parameters(function)
         self._find_vectors(self.owners[work.function.name])
+        for owner in self.owners.values():
+            owner.lent = _lent(owner.function)
         while sum(self._require_lengths(owner) for owner in self.owners.values()):
             pass
 
@@ -159,7 +163,7 @@ class Containers:
         each = f"for (size_t {at} = 0; {at} < {length}; ++{at}) {name}[{at}] = "
         room = f"sizeof({element}) * {length}"
         size, first = texts[0] if texts else "", f"memset({name}, 0, {room});"
-        first = first if is_number(element) and not looped else f"{each}{element}();"
+        first = first if is_number(element) and not looped else f"{each}{{}};"
         copied = re.fullmatch(r"(\w+)", size)
         other = copied[1] if copied and copied[1] in owner.lengths and len(texts) == 1 else ""
         fixed = length != self._size(name)
@@ -221,7 +225,7 @@ class Containers:
             if above.type == "argument_list":
                 if self._is_swap(owner, above):  # it takes its length with it
                     owner.sized |= {name} if name in owner.parameters else set()
-                if self._is_copied(owner, above) or self._is_swap(owner, above):
+                if self._is_plain(owner, above, node):
                     continue
                 callee, target = self._passed(owner, above, node)
                 is_needed = target in callee.sized
@@ -254,6 +258,10 @@ class Containers:
         """Edit a function's body. Raises `UnportableError`."""
         self._swaps_back(owner, edits)
         written = 0
+        for taken in owner.lent.values():
+            if container := container_of(owner.function.source, taken):
+                const = "const " if container.const else ""
+                edits.put(taken, f"{const}{container.element}* {declared_name(taken)}")
         for node in walk(owner.function.body):
             if node.start_byte < written:
                 continue
@@ -331,6 +339,13 @@ class Containers:
         lengths = {owner.written.get(one) for one in named}
         return lengths == {self._of_device(owner, length)} and is_known(length, nodes)
 
+    def _is_plain(self, owner: FunctionContainers, arguments: Node, node: Node) -> bool:
+        """Whether an argument stays as it is, for a pointer does."""
+        call = owner.function.source.text(arguments.parent) if arguments.parent else ""
+        place = (call.partition("(")[0], arguments.named_children.index(node))
+        lent = arguments.parent is not None and place in owner.lent
+        return lent or self._is_copied(owner, arguments) or self._is_swap(owner, arguments)
+
     def _is_swap(self, owner: FunctionContainers, arguments: Node) -> bool:
         call = arguments.parent
         text = flat(owner.function.source, call) if call is not None else ""
@@ -369,7 +384,7 @@ class Containers:
         if above.type == "field_expression":
             self._member(owner, above, name, edits)
         elif above.type == "argument_list":
-            if self._is_copied(owner, above) or self._is_swap(owner, above):
+            if self._is_plain(owner, above, node):
                 return
             callee, parameter = self._passed(owner, above, node)
             if parameter in callee.sized:
@@ -420,6 +435,20 @@ def _members(name: str, length: str) -> dict[str, str]:
         **dict.fromkeys(("begin", "cbegin"), name),
         **dict.fromkeys(("end", "cend"), f"({name} + {length})"),
     }
+
+
+def _lent(function: Function) -> dict[tuple[str, int], Node]:
+    """Parameters of lambdas of which no more than elements is named, by lambda and place."""
+    found = dict[tuple[str, int], Node]()
+    for made in [it for it in walk(function.body) if it.type == "init_declarator"]:
+        value = made.child_by_field_name("value")
+        if value is None or value.type != "lambda_expression":
+            continue
+        for place, taken in enumerate(syntax.parameters(value)):
+            uses = [it for it in walk(value) if text(it) == declared_name(taken)]
+            if all(it.parent and it.parent.type == "subscript_expression" for it in uses[1:]):
+                found[declared_name(made), place] = taken
+    return found
 
 
 def _is_use(owner: FunctionContainers, node: Node) -> bool:
