@@ -72,6 +72,14 @@ PLAIN |= {
     " std::vector<P> near; for (int k = std::max(0, i - 2); k <= std::min(n - 1, i + 2); ++k)"
     " if (x[k] > 0) near.emplace_back(P{x[k], 1.f, k}); else near.push_back({x[k], 0, i});"
     " for (const P& p : near) y[i] += both(p); y[i] += near.size() * near.back().b; }",
+    "a lambda that reads the vector that it is given": "std::vector<float> a(x, x + n), b(n);"
+    " auto near = [&](const std::vector<float>& f, int i) { return f[i] + f[(i + 1) % n]; };"
+    " const auto half = [](const auto& f, int i) { return f[i] / 2; };"
+    " for (int k = 0; k < 3; ++k) { for (int i = 0; i < n; ++i)"
+    " /* seen: iterations share nothing */ { b[i] = near(a, i) + half(a, i); } a.swap(b); }"
+    " for (int i = 0; i < n; ++i) y[i] = a[i];",
+    "a vector of numbers of two words in a loop": "for (int i = 0; i < n; ++i) {"
+    " std::vector<long long> v(3); v[i % 3] += i; y[i] = v[0] + 2 * v[1] + 3 * v[2]; }",
     "a list that grows by two loops, one of which goes down": "for (int i = 0; i < n; ++i) {"
     " std::vector<float> v; for (int k = n - 1; k >= 0; --k) if (x[k] > x[i]) v.push_back(x[k]);"
     " for (int a = 0; a < 2; a++) for (int b = 1; b <= 3; b++) v.push_back(a * b);"
@@ -125,6 +133,12 @@ ONE_THREAD |= {
     " for (int i = 0; i < n; ++i) v.push_back(v.size() + x[i]); y[0] = v[n - 1];",
     "a vector that grows by two loops": "std::vector<float> v; for (int r = 0; r < 2; ++r)"
     " for (int i = 0; i < n; ++i) v.push_back(x[i]); y[0] = v[2 * n - 1];",
+    "a lambda that changes the vector that it is given": "std::vector<float> a(n);"
+    " auto add = [&](std::vector<float>& f, int i) { f[i / 2] = f[i / 2] / 2 + x[i]; };"
+    " for (int i = 0; i < n; ++i) add(a, i); for (int i = 0; i < n; ++i) y[0] = a[i] - y[0];",
+    "a lambda that reads a vector which the loop sets": "std::vector<float> a(x, x + n);"
+    " auto near = [&](const std::vector<float>& f, int i) { return f[i - 1] / 2; };"
+    " for (int i = 1; i < n; ++i) a[i] += near(a, i); y[0] = a[n - 1] + (n > 1 ? a[n / 2] : 0);",
     "a vector of fewer steps than are told": "std::vector<float> v; v.push_back(1);"
     " for (int i = 0; i < n - 4; ++i) if (x[i] > 0) v.push_back(x[i]); y[0] = v.size();",
     "a constant beside what the device computes": "const float b = 2, a = x[0] * 3;"
