@@ -129,6 +129,12 @@ def inside_of(node: Node, kinds: Collection[str]) -> Node | None:
     return next((above for above in around(node) if above.type in kinds), None)
 
 
+def expression_of(statement: Node) -> Node | None:
+    """The expression that a statement is; None for another one, and for an empty one."""
+    whole = statement.type == "expression_statement" and statement.named_child_count
+    return statement.named_children[0] if whole else None
+
+
 def bare(node: Node | None) -> Node | None:
     """The expression inside parentheses and casts."""
     while node is not None:

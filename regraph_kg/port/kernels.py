@@ -421,7 +421,7 @@ def _values(source: CodeFile, body: Node) -> dict[str, str]:
         name, value = node.child_by_field_name("declarator"), node.child_by_field_name("value")
         if node.type == "init_declarator" and name is not None and value is not None:
             known = source.text(name) not in {*changed, *found}
-            found[source.text(name)] = source.text(value) if known else "?"
+            found[source.text(name)] = source.text(value) if known else "@"
     return found
 
 
@@ -435,8 +435,8 @@ def _in_words_of(size: str, values: Mapping[str, str], known: Collection[str]) -
         size = re.sub(r"[A-Za-z_]\w*", lambda word: f"({values.get(word[0], word[0])})", size)
     words = _words(size)
     if not words & {*known}:
-        return (None if words else size) if own or "?" in size else ""
-    return size if re.fullmatch(r"[\w\s+\-*/()]+", size) else None
+        return (None if words else size) if own or "@" in size else ""
+    return size if re.fullmatch(r"[\w\s+\-*/()<>?:]+", size) else None
 
 
 @dataclass(frozen=True, slots=True)
