@@ -163,7 +163,8 @@ class Containers:
         each = f"for (size_t {at} = 0; {at} < {length}; ++{at}) {name}[{at}] = "
         room = f"sizeof({element}) * {length}"
         size, first = texts[0] if texts else "", f"memset({name}, 0, {room});"
-        first = first if is_number(element) and not looped else f"{each}{{}};"
+        if looped or not is_number(element):
+            first = f"{each}{'{}' if is_number(element) else f'{element}()'};"
         copied = re.fullmatch(r"(\w+)", size)
         other = copied[1] if copied and copied[1] in owner.lengths and len(texts) == 1 else ""
         fixed = length != self._size(name)

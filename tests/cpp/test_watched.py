@@ -51,6 +51,7 @@ def test_comments_stand_in_their_loops() -> None:
         ("void f(int n) {\n#pragma omp simd\nfor (int i = 0; i < n; ++i) g(); }", 0),
         ("constexpr int f(int n) { for (int i = 0; i < n; ++i) n += i; return n; }", 0),
         ("void f(int n) { for (int i = 0; i < n; ++i { }", 0),
+        ("void f(int n) { ; for (int i = 0; i < n; ++i) ; }", 1),
     ],
 )
 def test_loops_that_can_tell_are_watched(code: str, count: int) -> None:
