@@ -129,7 +129,7 @@ def inside_of(node: Node, kinds: Collection[str]) -> Node | None:
     return next((above for above in around(node) if above.type in kinds), None)
 
 
-def expression_of(statement: Node) -> Node | None:
+def lone(statement: Node) -> Node | None:
     """The expression that a statement is; None for another one, and for an empty one."""
     whole = statement.type == "expression_statement" and statement.named_child_count
     return statement.named_children[0] if whole else None

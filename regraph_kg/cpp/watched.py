@@ -14,16 +14,7 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
-from regraph_kg.cpp.syntax import (
-    around,
-    declared_name,
-    expression_of,
-    operator,
-    target,
-    text,
-    tree_of,
-    walk,
-)
+from regraph_kg.cpp.syntax import around, declared_name, lone, operator, target, text, tree_of, walk
 
 NOTHING, MEMORY, SUMS = "nothing", "memory", "elements that they add to"
 _ADDED = "/* seen: iterations add to this */"
@@ -151,7 +142,7 @@ def watched(code: str, most: int) -> tuple[str, list[WatchedLoop], list[int]]:
 
 def _sums(statement: Node, number: int, edits: Edits) -> bool:
     """Have a statement told that adds to an element or field; whether it is one."""
-    change = expression_of(statement)
+    change = lone(statement)
     place, sign = (target(change), operator(change)) if change is not None else (None, "")
     if place is None or place.type == "identifier" or sign not in ("+=", "-=", "++", "--"):
         return False
@@ -183,7 +174,7 @@ def with_atomic_sums(code: str, plus: str, minus: str) -> str:
     """The text with calls of these functions in place of sums that iterations share."""
     edits = Edits()
     for node in walk(tree_of(code).root) if _ADDED in code else ():
-        change = expression_of(node)
+        change = lone(node)
         if change is not None and _ADDED in map(text, node.children):
             right = text(change.child_by_field_name("right")) or "1"
             name = minus if operator(change)[0] == "-" else plus

@@ -15,16 +15,7 @@ from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.functions import CodeFile
-from regraph_kg.cpp.syntax import (
-    LOOPS,
-    around,
-    expression_of,
-    operator,
-    statements,
-    target,
-    text,
-    walk,
-)
+from regraph_kg.cpp.syntax import LOOPS, around, lone, operator, statements, target, text, walk
 from regraph_kg.port.changes import Changes
 from regraph_kg.port.host import declared, words_of
 from regraph_kg.port.kernels import Array, Kernels, Scope, replace_scalars
@@ -173,7 +164,7 @@ def _carried(kernels: Kernels, source: CodeFile, loop: Node, scope: Scope) -> li
     """The lines where an element carries the number: `y[i] = y[i - 1] + x[i];`."""
     body, name = loop.child_by_field_name("body"), kernels.new("carried")
     for node in statements(body):
-        change = expression_of(node) or node
+        change = lone(node) or node
         element = change.child_by_field_name("left")
         array = source.text(element.children[0]) if element and element.children else ""
         sets = [it for it in walk(loop) if re.match(rf"{re.escape(array)}\b", text(target(it)))]

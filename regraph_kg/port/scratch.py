@@ -15,16 +15,7 @@ from tree_sitter import Node
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.facts import Facts
 from regraph_kg.cpp.loop_facts import LoopFacts
-from regraph_kg.cpp.syntax import (
-    LOOPS,
-    around,
-    expression_of,
-    operator,
-    statements,
-    target,
-    text,
-    walk,
-)
+from regraph_kg.cpp.syntax import LOOPS, around, lone, operator, statements, target, text, walk
 from regraph_kg.port.names import is_number
 
 _VECTOR = re.compile(r"(?:std::)?vector<([\w: ]+)> (\w+)\(([^,;]+?)(?:, [^,;()]+)?\);")
@@ -118,7 +109,7 @@ class _Elements:
 
     def _stored(self, node: Node) -> Node | None:
         """The array's name where a statement does nothing but store an element."""
-        inner = expression_of(node)
+        inner = lone(node)
         left = target(inner) if inner is not None and operator(inner) == "=" else None
         base = left.named_children[0] if left is not None and left.named_children else None
         return base if base is not None and text(base) == self.name and _indexed(base) else None
