@@ -34,7 +34,7 @@ def compared(judge: Judge, problem: Problem, graph: str) -> dict[str, Any]:
         return row | {"outcome": str(report.outcome), "why": (report.diagnosis or "")[:300]}
     rivalry = report.compared
     interval = [rivalry.interval.low, rivalry.interval.high] if rivalry.interval else None
-    times = {"microseconds": round(report.seconds * 1e6, 2) if report.seconds else None}
+    times = {"microseconds": report.timing and round(report.timing.median * 1e6, 2)}
     return row | {"outcome": "passed", "ratio": rivalry.ratio, "interval": interval} | times
 
 
