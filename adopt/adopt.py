@@ -34,7 +34,8 @@ from regraph_kg.evaluation.checkup.checkup import Checker, suggested
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.problem import home as homes
-from regraph_kg.evaluation.problem.problem import Problem, mistaken, shape_text
+from regraph_kg.evaluation.problem.declaration import shape_text
+from regraph_kg.evaluation.problem.problem import Problem, mistaken
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.worker.runner import RunFailed
 from regraph_kg.models.evaluation import Outcome

@@ -14,8 +14,9 @@ from typing import Any
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compile.compile import Compiler
+from regraph_kg.evaluation.problem.declaration import Argument, Sizes
 from regraph_kg.evaluation.problem.inputs import factors, generate, variant_of
-from regraph_kg.evaluation.problem.problem import Argument, Problem, Sizes
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.problem.types import is_whole
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.worker.runner import Runner, put

@@ -24,8 +24,10 @@ from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, signature_header
 from regraph_kg.evaluation.compile.own_folder import own_folder
 from regraph_kg.evaluation.compile.toolchain import Gcc
+from regraph_kg.evaluation.problem.declaration import Sizes, shape_text
 from regraph_kg.evaluation.problem.inputs import distributions, factors, generate
-from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes, shape_text
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.types import Array
 from regraph_kg.evaluation.rules import Defences
 from regraph_kg.evaluation.verify.cases import check_shapes
 

@@ -14,9 +14,9 @@ import numpy as np
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.machine import trusted
-from regraph_kg.evaluation.problem.declaration import holds, size_of
+from regraph_kg.evaluation.problem.declaration import Sizes, holds, shape_text, size_of
 from regraph_kg.evaluation.problem.inputs import factors, generate, variant_of
-from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.problem.types import is_rounded
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.worker.runner import RunFailed, Runner, put

@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from regraph_kg.evaluation.evaluate import Judge
-from regraph_kg.evaluation.problem.problem import AbsoluteRule, Problem, load_problem
+from regraph_kg.evaluation.problem.declaration import AbsoluteRule
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.rules import Defences, JudgeLimits
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Outcome
 from regraph_kg.models.target import TARGETS, Target

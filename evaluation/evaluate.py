@@ -19,7 +19,8 @@ from regraph_kg.evaluation.compile.source_rules import rejected
 from regraph_kg.evaluation.evaluation import Evaluation
 from regraph_kg.evaluation.gpu.device import silent, threads, turn
 from regraph_kg.evaluation.machine import Machine
-from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem
+from regraph_kg.evaluation.problem.problem import AnyProblem, Problem
+from regraph_kg.evaluation.problem.project import ProjectProblem
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.session import Session
 from regraph_kg.evaluation.slots import SessionRules

@@ -6,7 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from regraph_kg.evaluation.problem.problem import Problem, shape_text
+from regraph_kg.evaluation.problem.declaration import shape_text
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.problem.types import wide
 from regraph_kg.evaluation.rules import Defences, Failure
 from regraph_kg.evaluation.timing.batches import Bench, Pool, Witness

@@ -22,8 +22,8 @@ import numpy as np
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.alterations import TWICE, fitting
+from regraph_kg.evaluation.problem.declaration import Sizes, shape_text
 from regraph_kg.evaluation.problem.inputs import factors, variant_of
-from regraph_kg.evaluation.problem.problem import Sizes, shape_text
 from regraph_kg.evaluation.problem.types import bits
 from regraph_kg.evaluation.rules import Failure, placed
 from regraph_kg.evaluation.slots import Staffing

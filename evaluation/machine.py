@@ -30,7 +30,8 @@ from regraph_kg.evaluation.gpu.sanitizer import (
     find_sanitizer,
     first_finding,
 )
-from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
+from regraph_kg.evaluation.problem.declaration import Sizes, shape_text
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.problem.rewrite import to_single
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.session import Builds, Programs

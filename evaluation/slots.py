@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.gpu.monitor import GpuMonitor
-from regraph_kg.evaluation.problem.problem import Problem, Sizes, shape_text
+from regraph_kg.evaluation.problem.declaration import Sizes, shape_text
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.timing.batches import Bench, Pool, Readying, reserve
 from regraph_kg.evaluation.timing.timing import TimedSeries

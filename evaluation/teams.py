@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from regraph_kg.evaluation.problem.problem import shape_text
+from regraph_kg.evaluation.problem.declaration import shape_text
 from regraph_kg.evaluation.rules import Failure, placed
 from regraph_kg.evaluation.slots import CALL_SECONDS, Staffing
 from regraph_kg.evaluation.verify.reference import Case

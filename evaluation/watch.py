@@ -21,8 +21,10 @@ from regraph_kg.cpp.watched import MEMORY, SUMS, WatchedLoop, watched, with_comm
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
+from regraph_kg.evaluation.problem.declaration import Argument, Sizes
 from regraph_kg.evaluation.problem.inputs import factors, generate, variant_of
-from regraph_kg.evaluation.problem.problem import Argument, Array, Problem, Sizes
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.types import Array
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.worker.runner import Runner
 from regraph_kg.evaluation.worker.spawn import Program
@@ -33,7 +35,7 @@ _CALLS, _FEWEST = 4, 3  # calls at most; iterations without which a loop shows n
 _MOST_BYTES, _PATIENCE_SECONDS = 4 * 2**20, 5.0
 _LAST_WORDS = re.compile(r'std::fputs\("[^"\n]*", stderr\), (?=std::abort\(\);)')
 """What the entry of an adopted function says before it ends a call, which returns nothing then."""
-_VERSION = "3"  # of what is kept
+_VERSION = "4"  # of what is kept
 _Shared = dict[int, tuple[str, ...]]  # bytes before a loop -> what its iterations share
 _KEPT = TypeAdapter(_Shared)
 

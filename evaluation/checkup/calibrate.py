@@ -24,10 +24,11 @@ import numpy as np
 
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.machine import trusted
+from regraph_kg.evaluation.problem.declaration import Sizes, TermsRule, shape_text
 from regraph_kg.evaluation.problem.inputs import describe, factors, variant_of
-from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes, TermsRule, shape_text
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.problem.rewrite import with_long_sums
-from regraph_kg.evaluation.problem.types import is_inexact, is_rounded, parts, wide
+from regraph_kg.evaluation.problem.types import Array, is_inexact, is_rounded, parts, wide
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.verify.cases import check_shapes
 from regraph_kg.evaluation.verify.large_outputs import KeptOutput, keeper

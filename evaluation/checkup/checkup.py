@@ -35,17 +35,12 @@ from regraph_kg.evaluation.command_judge import ProjectSession, open_project
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.gpu.device import turn
+from regraph_kg.evaluation.problem.declaration import AbsoluteRule, Argument, TermsRule, size_of
 from regraph_kg.evaluation.problem.memory import available_bytes
-from regraph_kg.evaluation.problem.problem import (
-    C_TYPES,
-    AbsoluteRule,
-    Argument,
-    Problem,
-    TermsRule,
-    size_of,
-)
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.problem.project import ProjectProblem, doing_nothing
 from regraph_kg.evaluation.problem.rows import counted
+from regraph_kg.evaluation.problem.types import C_TYPES
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.models.evaluation import Outcome
 

@@ -20,8 +20,9 @@ import numpy as np
 
 from regraph_kg.evaluation.checkup.calibrate import Trials
 from regraph_kg.evaluation.checkup.findings import ProblemFinding, error, note
+from regraph_kg.evaluation.problem.declaration import shape_text
 from regraph_kg.evaluation.problem.inputs import factors, generate
-from regraph_kg.evaluation.problem.problem import Array, shape_text
+from regraph_kg.evaluation.problem.types import Array
 from regraph_kg.evaluation.verify.outputs import ExpectedOutput, number
 from regraph_kg.evaluation.verify.reference import Case
 from regraph_kg.evaluation.worker.runner import RunFailed

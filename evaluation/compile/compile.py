@@ -25,7 +25,8 @@ from regraph_kg.evaluation.compile.diagnostics import trimmed
 from regraph_kg.evaluation.compile.sandboxed import Command, Ran, run
 from regraph_kg.evaluation.compile.toolchain import Cuda, Gcc
 from regraph_kg.evaluation.native import arrays
-from regraph_kg.evaluation.problem.problem import C_TYPES, Problem
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.types import C_TYPES
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.text import plain

@@ -24,8 +24,9 @@ from typing import Literal
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.own_folder import own_folder
 from regraph_kg.evaluation.compile.toolchain import Cuda
+from regraph_kg.evaluation.problem.declaration import Sizes
 from regraph_kg.evaluation.problem.inputs import generate
-from regraph_kg.evaluation.problem.problem import Problem, Sizes
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.worker.shared_memory import Call, Layout
 from regraph_kg.evaluation.worker.spawn import Program, Surroundings

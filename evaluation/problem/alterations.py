@@ -17,10 +17,10 @@ from functools import partial
 
 import numpy as np
 
-from regraph_kg.evaluation.problem.declaration import Argument
+from regraph_kg.evaluation.problem.declaration import Argument, Sizes
 from regraph_kg.evaluation.problem.inputs import distributions
-from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes
-from regraph_kg.evaluation.problem.types import Alteration, parts
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.types import Alteration, Array, parts
 
 _MANY = 3 / 4
 _TINY = 1e-12

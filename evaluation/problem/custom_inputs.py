@@ -24,15 +24,9 @@ import numpy as np
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation import confined
-from regraph_kg.evaluation.problem.problem import (
-    KEPT_DRAWINGS_BYTES,
-    Argument,
-    Array,
-    Problem,
-    Sizes,
-    shape_text,
-)
-from regraph_kg.evaluation.problem.types import parts
+from regraph_kg.evaluation.problem.declaration import Argument, Sizes, shape_text
+from regraph_kg.evaluation.problem.problem import KEPT_DRAWINGS_BYTES, Problem
+from regraph_kg.evaluation.problem.types import Array, parts
 
 _SECONDS = 60.0  #: for one drawing, and of all drawings of a process
 _PRINTED_BYTES = 2**20

@@ -14,8 +14,9 @@ import numpy as np
 
 from regraph_kg.evaluation.native import arrays
 from regraph_kg.evaluation.problem.custom_inputs import custom
-from regraph_kg.evaluation.problem.problem import KEPT_INPUTS_BYTES, Argument, Array, Problem, Sizes
-from regraph_kg.evaluation.problem.types import parts
+from regraph_kg.evaluation.problem.declaration import Argument, Sizes
+from regraph_kg.evaluation.problem.problem import KEPT_INPUTS_BYTES, Problem
+from regraph_kg.evaluation.problem.types import Array, parts
 
 _SMALL = 4  #: largest of "small-int"
 _KEPT_BYTES = KEPT_INPUTS_BYTES

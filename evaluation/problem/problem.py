@@ -13,7 +13,6 @@ from regraph_kg import regular
 from regraph_kg.errors import BadInput, file_errors, first_mistake
 from regraph_kg.evaluation.problem.declaration import (
     RESULT,
-    AbsoluteRule,
     Argument,
     Declared,
     DeclaredWork,
@@ -31,30 +30,8 @@ from regraph_kg.evaluation.problem.declaration import (
 from regraph_kg.evaluation.problem.memory import memory_limit
 from regraph_kg.evaluation.problem.project import ProjectProblem, project_fields
 from regraph_kg.evaluation.problem.rewrite import has_own_width, to_double
-from regraph_kg.evaluation.problem.types import C_TYPES, WIDER, Alteration, Array, is_whole
+from regraph_kg.evaluation.problem.types import C_TYPES, WIDER, Alteration, is_whole
 from regraph_kg.models.base import Metric
-
-__all__ = [
-    "C_TYPES",
-    "KEPT_DRAWINGS_BYTES",
-    "KEPT_INPUTS_BYTES",
-    "KEPT_TRUTHS_BYTES",
-    "RESULT",
-    "AbsoluteRule",
-    "AnyProblem",
-    "Argument",
-    "Array",
-    "DeclaredWork",
-    "Precision",
-    "Problem",
-    "ProjectProblem",
-    "Sizes",
-    "TermsRule",
-    "load_problem",
-    "shape_text",
-    "size_of",
-]
-"""Also names of declaration.py and types.py that a problem's users need with it."""
 
 _MAX_BYTES = 8 * 2**30
 _PROGRAM_BYTES = 192 * 2**20  #: the judge's and its workers' own: interpreters, libraries, stacks

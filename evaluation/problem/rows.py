@@ -10,7 +10,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.problem.problem import RESULT, Argument, Array, Problem
+from regraph_kg.evaluation.problem.declaration import RESULT, Argument
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.types import Array
 
 
 def counted(problem: Problem) -> list[Argument]:

@@ -25,7 +25,8 @@ from statistics import median
 from typing import Literal
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.problem.problem import RESULT, Problem
+from regraph_kg.evaluation.problem.declaration import RESULT
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.problem.rows import settled
 from regraph_kg.evaluation.rules import Defences, Failure
 from regraph_kg.evaluation.verify.large_outputs import KeptOutput, keeper

@@ -45,7 +45,8 @@ from regraph_kg.evaluation.gpu.device import (
     threads,
     turn,
 )
-from regraph_kg.evaluation.problem.problem import Problem, size_of
+from regraph_kg.evaluation.problem.declaration import size_of
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.problem.types import is_inexact
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
 from regraph_kg.evaluation.worker.spawn import passed_on

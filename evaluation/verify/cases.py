@@ -21,9 +21,9 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from regraph_kg.evaluation.problem.declaration import TermsRule, holds, size_of
+from regraph_kg.evaluation.problem.declaration import Sizes, TermsRule, holds, size_of
 from regraph_kg.evaluation.problem.inputs import factors, variant_of
-from regraph_kg.evaluation.problem.problem import Problem, Sizes
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.rules import Defences
 from regraph_kg.evaluation.verify.reference import Case
 

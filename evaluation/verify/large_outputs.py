@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from regraph_kg.evaluation.native import arrays
-from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes
-from regraph_kg.evaluation.problem.types import parts, wide
+from regraph_kg.evaluation.problem.declaration import Sizes
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.types import Array, parts, wide
 
 _WHOLE_BYTES = 4 * 2**20  # outputs above this are compared by a sample
 _SAMPLES, _ENDS = 2**19, 4096

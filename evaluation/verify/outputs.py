@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from regraph_kg.evaluation.native import arrays
-from regraph_kg.evaluation.problem.problem import RESULT, Array, Problem
-from regraph_kg.evaluation.problem.types import is_rounded, parts, wide
+from regraph_kg.evaluation.problem.declaration import RESULT
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.types import Array, is_rounded, parts, wide
 from regraph_kg.evaluation.verify import large_outputs
 from regraph_kg.evaluation.verify.large_outputs import KeptOutput
 

@@ -15,18 +15,11 @@ import numpy as np
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.alterations import altered, restore
+from regraph_kg.evaluation.problem.declaration import Argument, Sizes, TermsRule, shape_text
 from regraph_kg.evaluation.problem.inputs import Inputs, move_by_one_ulp
-from regraph_kg.evaluation.problem.problem import (
-    KEPT_TRUTHS_BYTES,
-    Argument,
-    Array,
-    Problem,
-    Sizes,
-    TermsRule,
-    shape_text,
-)
+from regraph_kg.evaluation.problem.problem import KEPT_TRUTHS_BYTES, Problem
 from regraph_kg.evaluation.problem.rows import counted, rows
-from regraph_kg.evaluation.problem.types import Alteration, is_rounded, wide
+from regraph_kg.evaluation.problem.types import Alteration, Array, is_rounded, wide
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.verify import large_outputs
 from regraph_kg.evaluation.verify.outputs import ExpectedOutput

@@ -20,8 +20,10 @@ import numpy as np
 
 from regraph_kg.evaluation.native import arrays
 from regraph_kg.evaluation.problem.custom_inputs import Drawings, rest
+from regraph_kg.evaluation.problem.declaration import Argument
 from regraph_kg.evaluation.problem.inputs import distributions, draw
-from regraph_kg.evaluation.problem.problem import Argument, Array, Problem
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.types import Array
 from regraph_kg.evaluation.verify.large_outputs import thinning
 
 _CHANGED = 16

@@ -33,17 +33,16 @@ from typing import Any
 
 import numpy as np
 
-from regraph_kg.evaluation.problem.inputs import distributions
-from regraph_kg.evaluation.problem.problem import (
+from regraph_kg.evaluation.problem.declaration import (
     AbsoluteRule,
     Argument,
-    Array,
-    Problem,
     Sizes,
     TermsRule,
     size_of,
 )
-from regraph_kg.evaluation.problem.types import wide
+from regraph_kg.evaluation.problem.inputs import distributions
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.types import Array, wide
 
 TIMES = 8.0  # k of the table
 _UNROUNDED = 64.0  # eps where no sum rounds: a Fourier transform needs a few, fp16 thousands

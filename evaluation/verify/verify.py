@@ -15,10 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from regraph_kg.evaluation.problem.declaration import shape_text
 from regraph_kg.evaluation.problem.inputs import describe
-from regraph_kg.evaluation.problem.problem import Array, Problem, shape_text
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.problem.rows import settled
-from regraph_kg.evaluation.problem.types import bits, is_rounded, wide
+from regraph_kg.evaluation.problem.types import Array, bits, is_rounded, wide
 from regraph_kg.evaluation.rules import Defences, Failure, placed
 from regraph_kg.evaluation.verify.outputs import ExpectedOutput, fault
 from regraph_kg.evaluation.verify.reference import Case, References

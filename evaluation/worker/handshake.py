@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.problem.problem import Array
+from regraph_kg.evaluation.problem.types import Array
 from regraph_kg.evaluation.worker.shared_memory import Control, Key
 
 _FUTEX_CALL = {"x86_64": 202, "aarch64": 98}

@@ -12,8 +12,10 @@ from typing import TypeVar
 
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.native import arrays
-from regraph_kg.evaluation.problem.problem import Array, Problem, Sizes, shape_text
+from regraph_kg.evaluation.problem.declaration import Sizes, shape_text
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.problem.rows import require_room, settled
+from regraph_kg.evaluation.problem.types import Array
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.worker.shared_memory import Call, Layout, SharedMemory
 from regraph_kg.evaluation.worker.spawn import Program

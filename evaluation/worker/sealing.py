@@ -17,8 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from regraph_kg.evaluation.native import arrays
-from regraph_kg.evaluation.problem.problem import Array
-from regraph_kg.evaluation.problem.types import bits
+from regraph_kg.evaluation.problem.types import Array, bits
 from regraph_kg.evaluation.worker.shared_memory import (
     MAX_SEALED,
     PART,

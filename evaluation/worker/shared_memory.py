@@ -33,7 +33,9 @@ import numpy as np
 
 from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.native import arrays
-from regraph_kg.evaluation.problem.problem import Argument, Array, Problem, Sizes
+from regraph_kg.evaluation.problem.declaration import Argument, Sizes
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.types import Array
 from regraph_kg.evaluation.rules import Defences
 
 PAGE = mmap.PAGESIZE

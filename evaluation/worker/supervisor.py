@@ -23,7 +23,8 @@ from collections.abc import Sequence
 from statistics import median
 
 from regraph_kg.errors import ToolError
-from regraph_kg.evaluation.problem.problem import RESULT, Array
+from regraph_kg.evaluation.problem.declaration import RESULT
+from regraph_kg.evaluation.problem.types import Array
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits, placed
 from regraph_kg.evaluation.worker import shared_memory
 from regraph_kg.evaluation.worker.handshake import NO_STEPS, Elapsed, Operation, sleep, wake

@@ -11,7 +11,7 @@ from regraph_kg.cli.parameters import argument, option
 from regraph_kg.cli.runs import FOLDER, trace_of
 from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.evaluation.problem.home import load_home
-from regraph_kg.evaluation.problem.problem import ProjectProblem
+from regraph_kg.evaluation.problem.project import ProjectProblem
 from regraph_kg.models.evaluation import code_hash
 from regraph_kg.models.text import plain
 from regraph_kg.runs import home_changes, take_home

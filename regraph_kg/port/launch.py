@@ -7,7 +7,8 @@ from tree_sitter import Node
 
 from regraph_kg.cpp.functions import Function, parameter_type
 from regraph_kg.cpp.syntax import declared_name
-from regraph_kg.evaluation.problem.problem import Argument, Problem
+from regraph_kg.evaluation.problem.declaration import Argument
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.port.containers import FunctionContainers
 from regraph_kg.port.kernels import THREADS, Array, Kernels, Scope
 from regraph_kg.port.names import UnportableError, fresh, helpers

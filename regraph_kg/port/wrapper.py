@@ -6,7 +6,8 @@ Not covered: a whole file that a model writes instead.
 import ast
 import re
 
-from regraph_kg.evaluation.problem.problem import Argument, Problem
+from regraph_kg.evaluation.problem.declaration import Argument
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.port import LAUNCH
 from regraph_kg.port.names import UnportableError, fresh
 

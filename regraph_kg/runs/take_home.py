@@ -17,7 +17,8 @@ from regraph_kg import locks, report
 from regraph_kg.cpp.functions import functions, parsed
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.home import Home
-from regraph_kg.evaluation.problem.problem import Problem, ProjectProblem
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.project import ProjectProblem
 from regraph_kg.models.evaluation import EvalReport
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.target import TARGETS

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.findings import Checkup, checked_once
-from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, ProjectProblem, load_problem
+from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, load_problem
+from regraph_kg.evaluation.problem.project import ProjectProblem
 from regraph_kg.evaluation.problem.rows import remarks
 from regraph_kg.models.port import Port
 from regraph_kg.models.run import Task

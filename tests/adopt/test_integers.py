@@ -11,7 +11,8 @@ from regraph_kg.adopt.reading import understand
 from regraph_kg.cpp.functions import read
 from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
-from regraph_kg.evaluation.problem.problem import AbsoluteRule, Argument, Problem
+from regraph_kg.evaluation.problem.declaration import AbsoluteRule, Argument
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.rules import JudgeLimits
 
 HEAD = 'extern "C" void f(const int* x, const int* w, int* y, int n)'

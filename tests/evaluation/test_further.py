@@ -10,15 +10,10 @@ import pytest
 from regraph_kg.evaluation import further
 from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem.alterations import altered
+from regraph_kg.evaluation.problem.declaration import AbsoluteRule, TermsRule
 from regraph_kg.evaluation.problem.inputs import generate
-from regraph_kg.evaluation.problem.problem import (
-    AbsoluteRule,
-    Array,
-    Problem,
-    TermsRule,
-    load_problem,
-)
-from regraph_kg.evaluation.problem.types import Alteration
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
+from regraph_kg.evaluation.problem.types import Alteration, Array
 from regraph_kg.evaluation.rules import Failure
 from regraph_kg.evaluation.verify.cases import is_meant, nearly, secret_shapes
 from regraph_kg.models.evaluation import Candidate, Grade, Outcome

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
+from regraph_kg.evaluation.problem.declaration import Argument, Sizes
 from regraph_kg.evaluation.problem.inputs import factors, generate
-from regraph_kg.evaluation.problem.problem import Argument, Array, Problem, Sizes
+from regraph_kg.evaluation.problem.problem import Problem
+from regraph_kg.evaluation.problem.types import Array
 from regraph_kg.models.port import Port
 
 _DEVICE = Path(__file__).with_name("emulated.hpp")

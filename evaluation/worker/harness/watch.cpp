@@ -3,8 +3,8 @@
 // where a loop begins, which variables are around it, and where its iterations begin.
 //
 // Two iterations share what one of them writes and another one reads or writes. Memory that an
-// iteration allocates is new. Of the stack count the variables around the loop, by their numbers, and
-// what callers have; all else there is an iteration's own. Everything else is "memory". Of elements that
+// iteration allocates is new. Of the stack count the variables around the loop, by their numbers, as
+// what vectors among them hold, and what callers have; all else there is an iteration's own. Everything else is "memory". Of elements that
 // iterations only add to it is told which statements do.
 #include <stddef.h>
 #include <stdint.h>
@@ -94,11 +94,20 @@ Page *page_of(uintptr_t number) {
   return last;
 }
 
+// Whether a variable is a vector that has this byte: its pointers are begin, end, and end of memory.
+bool has(const Range &one, const char *at) {
+  if (at >= one.from && at < one.from + one.bytes) return true;
+  const char *lies[3];
+  if (one.bytes != sizeof lies) return false;
+  __real_memcpy(lies, one.from, sizeof lies);
+  return lies[0] <= lies[1] && lies[1] <= lies[2] && at >= lies[0] && at < lies[2];
+}
+
 // Notes that iterations of a loop share this byte.
 void share(const Running &loop, int end, const char *at, int64_t sum) {
   Site &site = sites[loop.site];
   for (int one = loop.ranges; one < end; ++one)
-    if (at >= ranges[one].from && at < ranges[one].from + ranges[one].bytes) {
+    if (has(ranges[one], at)) {
       site.names |= int64_t(1) << ranges[one].name;
       return;
     }

@@ -12,12 +12,9 @@ import pytest
 from regraph_kg.evaluation.checkup.calibrate import MARGIN, Calibration, calibrate, rounded
 from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
-from regraph_kg.evaluation.problem.problem import (
-    C_TYPES,
-    AbsoluteRule,
-    Problem,
-    load_problem,
-)
+from regraph_kg.evaluation.problem.declaration import AbsoluteRule
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
+from regraph_kg.evaluation.problem.types import C_TYPES
 from regraph_kg.evaluation.rules import JudgeLimits
 
 pytestmark = pytest.mark.nightly

@@ -13,7 +13,8 @@ from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.evaluation import WHOLE
 from regraph_kg.evaluation.gpu.device import Cores
 from regraph_kg.evaluation.measure import for_device_pointers
-from regraph_kg.evaluation.problem.problem import Array, Problem, load_problem
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
+from regraph_kg.evaluation.problem.types import Array
 from regraph_kg.evaluation.rules import Defences
 from regraph_kg.evaluation.slots import Slots
 from regraph_kg.evaluation.timing import batches

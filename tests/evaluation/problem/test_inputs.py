@@ -15,6 +15,7 @@ from regraph_kg.evaluation.evaluate import Judge
 from regraph_kg.evaluation.problem import custom_inputs as custom_module
 from regraph_kg.evaluation.problem import inputs
 from regraph_kg.evaluation.problem.custom_inputs import rest
+from regraph_kg.evaluation.problem.declaration import Argument
 from regraph_kg.evaluation.problem.inputs import (
     Inputs,
     describe,
@@ -25,7 +26,7 @@ from regraph_kg.evaluation.problem.inputs import (
     move_by_one_ulp,
     variant_of,
 )
-from regraph_kg.evaluation.problem.problem import Argument, Problem, load_problem
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.models.evaluation import Candidate
 from tests.requirement import require
 

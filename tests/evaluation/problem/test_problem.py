@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.problem.declaration import Argument, Returned, holds
-from regraph_kg.evaluation.problem.problem import Problem, load_problem, size_of
+from regraph_kg.evaluation.problem.declaration import Argument, Returned, holds, size_of
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
 
 from ..conftest import problem_named
 

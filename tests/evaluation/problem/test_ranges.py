@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from regraph_kg.evaluation.problem.declaration import Argument
 from regraph_kg.evaluation.problem.inputs import generate
-from regraph_kg.evaluation.problem.problem import Argument
 
 from ..conftest import problem_named
 from .test_inputs import of

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from regraph_kg.evaluation.problem.problem import DeclaredWork, Problem, load_problem
+from regraph_kg.evaluation.problem.declaration import DeclaredWork
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.timing.roofline import (
     SAFETY,
     MemoryLevel,

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from regraph_kg.evaluation.problem.problem import DeclaredWork, load_problem
+from regraph_kg.evaluation.problem.declaration import DeclaredWork
+from regraph_kg.evaluation.problem.problem import load_problem
 from regraph_kg.evaluation.timing.roofline import MemoryLevel, Peaks, account
 
 PEAKS = Peaks(

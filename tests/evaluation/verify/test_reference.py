@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from regraph_kg.evaluation.problem.declaration import AbsoluteRule, Returned
+from regraph_kg.evaluation.problem.declaration import AbsoluteRule, Returned, TermsRule
 from regraph_kg.evaluation.problem.inputs import variant_of
-from regraph_kg.evaluation.problem.problem import Problem, TermsRule
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.verify.outputs import ExpectedOutput, mismatch
 from regraph_kg.evaluation.verify.tolerance import exact_sum, tolerance
 

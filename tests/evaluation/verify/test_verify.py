@@ -13,13 +13,9 @@ import pytest
 
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
+from regraph_kg.evaluation.problem.declaration import shape_text
 from regraph_kg.evaluation.problem.inputs import factors, levels
-from regraph_kg.evaluation.problem.problem import (
-    Problem,
-    SizesTable,
-    load_problem,
-    shape_text,
-)
+from regraph_kg.evaluation.problem.problem import Problem, SizesTable, load_problem
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.verify import large_outputs
 from regraph_kg.evaluation.verify.cases import (

@@ -10,7 +10,7 @@ import pytest
 
 from regraph_kg.evaluation.compile.compile import Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
-from regraph_kg.evaluation.problem.problem import Array
+from regraph_kg.evaluation.problem.types import Array
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.worker import handshake
 from regraph_kg.evaluation.worker.handshake import MOVED, NO_STEPS, Operation, Stopwatch

@@ -12,9 +12,9 @@ from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.problem.inputs import generate
-from regraph_kg.evaluation.problem.problem import C_TYPES, Problem, load_problem
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.problem.rewrite import to_double
-from regraph_kg.evaluation.problem.types import Type, bits, dtype_of, is_inexact, wide
+from regraph_kg.evaluation.problem.types import C_TYPES, Type, bits, dtype_of, is_inexact, wide
 from regraph_kg.evaluation.rules import JudgeLimits
 from regraph_kg.evaluation.worker.runner import Runner
 from regraph_kg.evaluation.worker.spawn import Program
