@@ -11,21 +11,11 @@ from functools import cached_property
 
 from tree_sitter import Node
 
+from regraph_kg.cpp import polynomial as poly
 from regraph_kg.cpp.headers import Header, headers_of
 from regraph_kg.cpp.library import MATH
 from regraph_kg.cpp.occurrences import NO_LOOP, CodePlace, Declared, Events, Mode, Occurrence
-from regraph_kg.cpp.polynomial import (
-    Polynomial,
-    add,
-    coefficient,
-    constant,
-    multiply,
-    number,
-    replace,
-    shown,
-    symbol,
-)
-from regraph_kg.cpp.polynomial import names as names_in
+from regraph_kg.cpp.polynomial import Polynomial
 from regraph_kg.cpp.syntax import arguments, bare, called, operator, root_name, short, text, walk
 
 _DEEPEST = 24
@@ -116,9 +106,9 @@ class Indices:
     def _value(self, node: Node, loop: int, depth: int) -> Polynomial:
         if node.type == "number_literal":
             try:
-                return constant(int(text(node).replace("'", "").rstrip("uUlL"), 0))
+                return poly.constant(int(text(node).replace("'", "").rstrip("uUlL"), 0))
             except ValueError:
-                return symbol(f"?{short(node)}")
+                return poly.symbol(f"?{short(node)}")
         if node.type == "identifier":
             return self._name(node, loop, depth)
         base = node.child_by_field_name("argument") if node.type == "field_expression" else None
@@ -126,9 +116,11 @@ class Indices:
             declared = self.events.find(text(base), base)
             plain = declared is None or (declared.value is None and not declared.element)
             if plain and (declared is None or not declared.writes):
-                return symbol(text(node)[:80])
+                return poly.symbol(text(node)[:80])
         if node.type == "unary_expression" and operator(node) == "-":
-            return add({}, self.value(node.child_by_field_name("argument"), loop, depth + 1), -1)
+            return poly.add(
+                {}, self.value(node.child_by_field_name("argument"), loop, depth + 1), -1
+            )
         total = self._binary(node, loop, depth) if node.type == "binary_expression" else None
         return self._opaque(node, loop, depth) if total is None else total
 
@@ -141,11 +133,13 @@ class Indices:
         if any(map(self._is_fraction, (node.child_by_field_name(k) for k in ("left", "right")))):
             return None
         if sign in ("+", "-"):
-            return add(left, right, 1 if sign == "+" else -1)
+            return poly.add(left, right, 1 if sign == "+" else -1)
         if sign == "*":
-            return multiply(left, right)
-        places = number(right)
-        return multiply(left, constant(1 << places)) if places and 0 < places < 32 else None  # noqa: PLR2004
+            return poly.multiply(left, right)
+        places = poly.number(right)
+        return (
+            poly.multiply(left, poly.constant(1 << places)) if places and 0 < places < 32 else None
+        )  # noqa: PLR2004
 
     def _is_fraction(self, node: Node | None) -> bool:
         """Whether it is a number that may have a fraction, or a name or function of one."""
@@ -163,17 +157,17 @@ class Indices:
         for k in reversed(self.chain(loop)):
             header = self.headers[k]
             if header.variable == name and not header.ranged:
-                return symbol(header.symbol)
+                return poly.symbol(header.symbol)
         declared = self.events.find(name, node)
         if declared is None or declared.parameter:
-            return symbol(name)
+            return poly.symbol(name)
         if declared.element:
             return self._opaque(node, loop, depth)
         if declared.value is not None and not declared.writes and not declared.pointer:
             if _NARROW.search(declared.kind):
                 return self._opaque(declared.value, declared.loop, depth)
             return self.value(declared.value, declared.loop, depth + 1)
-        return symbol(name)
+        return poly.symbol(name)
 
     def _opaque(self, node: Node, loop: int, depth: int) -> Polynomial:
         """A name for an expression that is no sum of products; notes the names inside it."""
@@ -205,11 +199,11 @@ class Indices:
             self.minima[name] = [
                 self.value(argument, loop, depth + 1) for argument in arguments(node)
             ]
-        return symbol(name)
+        return poly.symbol(name)
 
     def closure(self, index: Polynomial) -> frozenset[str]:
         """All names in a polynomial, and inside its opaque names."""
-        names = names_in(index)
+        names = poly.names(index)
         return names.union(*(self._inside.get(name, frozenset()) for name in names))
 
     def begun(self, index: Polynomial, element: ElementAccess) -> frozenset[str]:
@@ -244,12 +238,12 @@ class Indices:
         """A loop's step; None where it is no sum."""
         header = self.headers[loop]
         if header.ranged:
-            return constant(1)
+            return poly.constant(1)
         if not header.sign:
             return None
         outer = self.events.loops[loop].place.loop
-        size = constant(1) if header.step is None else self.value(header.step, outer)
-        return add({}, size, -1 if header.sign == "-" else 1)
+        size = poly.constant(1) if header.step is None else self.value(header.step, outer)
+        return poly.add({}, size, -1 if header.sign == "-" else 1)
 
     def expanded(self, index: Polynomial, name: str, inner: list[int]) -> Polynomial:
         """`index` with the variables of `inner` loops counted from their starts.
@@ -259,10 +253,10 @@ class Indices:
         """
         for loop in reversed(inner):
             begin, variable = self.start(loop), self.headers[loop].symbol
-            if not variable or variable not in names_in(index) or name not in self.closure(begin):
+            if not variable or variable not in poly.names(index) or name not in self.closure(begin):
                 continue
             if name not in self._loops or name in self.closure(self.end(loop)):
-                index = replace(index, variable, add(begin, symbol(variable)))
+                index = poly.replace(index, variable, poly.add(begin, poly.symbol(variable)))
         return index
 
     def moved(self, index: Polynomial, loop: int, around: list[int]) -> Polynomial | None:
@@ -272,14 +266,14 @@ class Indices:
         index = self.expanded(index, variable, inner) if variable else index
         if not variable:
             return None if self.varies(index, loop, variable) else {}
-        factor, step = coefficient(index, variable), self.step(loop)
+        factor, step = poly.coefficient(index, variable), self.step(loop)
         if factor is None or step is None or self.varies(index, loop, variable):
             return None
-        return multiply(factor, step)
+        return poly.multiply(factor, step)
 
     def varies(self, index: Polynomial, loop: int, variable: str) -> bool:
         """Whether `index` changes in `loop` by more than the loop's variable alone."""
-        names = names_in(index)
+        names = poly.names(index)
         hidden = set[str]().union(*(self._inside.get(name, frozenset()) for name in names))
         for key in hidden & self._loops.keys():
             hidden |= self.closure(self.start(self._loops[key]))
@@ -294,7 +288,7 @@ class Indices:
             return INDIRECT if any(name.startswith("@") for name in names) else UNKNOWN
         if any(moves[:-1]):
             return "row"
-        return shown(moves[-1] or {}) if moves else "0"
+        return poly.shown(moves[-1] or {}) if moves else "0"
 
     @property
     def elements(self) -> list[ElementAccess]:
@@ -337,7 +331,7 @@ class Indices:
         if node.type == "for_range_loop":
             base = self.pointer(node.child_by_field_name("right"), loop)
             loops = [k for k in self.chain(loop) if self.events.loops[k].node.id == node.id]
-            index = (symbol(self.headers[loops[-1]].symbol),) if loops else ({},)
+            index = (poly.symbol(self.headers[loops[-1]].symbol),) if loops else ({},)
             base = (base[0], base[1], index) if base else None
         else:
             accessed = node.type in _ELEMENTS
@@ -360,7 +354,7 @@ class Indices:
         if pointed is None:
             return None
         name, declared, offset = pointed
-        head = add(offset[-1], indices[0]) if offset else indices[0]
+        head = poly.add(offset[-1], indices[0]) if offset else indices[0]
         return name, declared, (*offset[:-1], head, *indices[1:])
 
     def pointer(self, node: Node | None, loop: int, depth: int = 0) -> Pointed | None:
@@ -405,14 +399,14 @@ class Indices:
             if header.variable == text(node) and not header.ranged and depth < _DEEPEST:
                 outer = self.events.loops[k].place.loop
                 begun = self.pointer(header.start, outer, depth + 1) or (text(node), declared, ())
-                return begun[0], begun[1], (symbol(header.symbol),)
+                return begun[0], begun[1], (poly.symbol(header.symbol),)
         fixed = declared.value is not None and not declared.writes
         if fixed and declared.refers:
             pointed = self.pointer(declared.value, declared.loop, depth + 1)
             if pointed is not None:
                 return pointed
         moving = declared.writes and declared.pointer
-        return text(node), declared, (symbol(text(node)),) if moving else ({},)
+        return text(node), declared, (poly.symbol(text(node)),) if moving else ({},)
 
     def _moved_pointer(self, node: Node, loop: int, depth: int) -> Pointed | None:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -420,5 +414,5 @@ class Indices:
         if pointed is None:
             return None
         array, declared, index = pointed
-        last = add(index[-1], self.value(right, loop), 1 if operator(node) == "+" else -1)
+        last = poly.add(index[-1], self.value(right, loop), 1 if operator(node) == "+" else -1)
         return array, declared, (*index[:-1], last)

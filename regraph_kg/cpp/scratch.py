@@ -14,21 +14,14 @@ from math import prod
 
 from tree_sitter import Node
 
+from regraph_kg.cpp import polynomial as poly
 from regraph_kg.cpp.clauses import is_counted
 from regraph_kg.cpp.escapes import takes_value
 from regraph_kg.cpp.headers import continues
 from regraph_kg.cpp.indices import UNKNOWN, ElementAccess, Indices
 from regraph_kg.cpp.occurrences import Declared, Events, Occurrence
 from regraph_kg.cpp.overlaps import Overlaps
-from regraph_kg.cpp.polynomial import (
-    Polynomial,
-    add,
-    coefficient,
-    constant,
-    number,
-    replace,
-)
-from regraph_kg.cpp.polynomial import names as names_in
+from regraph_kg.cpp.polynomial import Polynomial
 from regraph_kg.cpp.syntax import called, inside_of, root_name, target, text, walk
 
 _NUMBER = (
@@ -145,15 +138,15 @@ class Scratch:
 
     def _least(self, one: Polynomial, other: Polynomial) -> bool:
         """Whether a value is no less than another one."""
-        gap = self._number(add(one, other, -1))
+        gap = self._number(poly.add(one, other, -1))
         return gap is not None and gap >= 0
 
     def _number(self, value: Polynomial) -> int | None:
         """A value that is a number where macros are written out."""
-        for name in names_in(value):
+        for name in poly.names(value):
             known = self.names.events.hidden.number(name)
-            value = value if known is None else replace(value, name, constant(known))
-        return number(value)
+            value = value if known is None else poly.replace(value, name, poly.constant(known))
+        return poly.number(value)
 
     def _seen(self, declared: Declared, emptied: Occurrence | None = None) -> bool:
         """Whether the text names nothing but elements, in the loop or before all loops around.
@@ -211,12 +204,14 @@ class Scratch:
         if first == second and not names.closure(first) & inside:
             return True
         own = [k for k in writing if names.headers[k].symbol in names.closure(first)]
-        hidden = (names.closure(first) | names.closure(second)) - names_in(first) - names_in(second)
+        hidden = (
+            (names.closure(first) | names.closure(second)) - poly.names(first) - poly.names(second)
+        )
         if len(own) > 1 or hidden & inside:
             return False
         for k in own:
-            factor = number(coefficient(first, names.headers[k].symbol) or {})
-            if factor not in (1, -1) or number(names.step(k) or {}) not in (1, -1):
+            factor = poly.number(poly.coefficient(first, names.headers[k].symbol) or {})
+            if factor not in (1, -1) or poly.number(names.step(k) or {}) not in (1, -1):
                 return False
         bounds = [
             self.overlaps.extremes(index, loops, sign)
