@@ -17,25 +17,8 @@ from tree_sitter import Node
 
 from regraph_kg.cpp.edits import Edits
 from regraph_kg.cpp.syntax import LOOPS, declared_name, root_name, text, walk
-from regraph_kg.search.transform.words import (
-    NoFitError,
-    Variable,
-    before,
-    changed,
-    declared,
-    edited,
-    head_names,
-    indexed,
-    moved,
-    plus,
-    root_of,
-    substituted,
-    target,
-    times,
-    uses,
-    variables,
-    varying,
-)
+from regraph_kg.search.transform import words
+from regraph_kg.search.transform.words import NoFitError, Variable
 
 _SYNTAX = frozenset(
     re.findall(
@@ -90,7 +73,7 @@ def laned(
     seeds = {name}
     while True:
         body = _Lanes(code, name, seeds, lane, width, {*ordered}, {*objects})
-        written = body.block(root_of(code).named_children, outermost=True)
+        written = body.block(words.root_of(code).named_children, outermost=True)
         if body.changing <= body.varies:
             break
         seeds |= body.changing  # what each lane changes is no longer the same for all
@@ -122,7 +105,10 @@ class _Lanes:
     varies: set[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.own, self.varies = {*declared(self.code)}, {*varying(self.code, self.seeds)}
+        self.own, self.varies = (
+            {*words.declared(self.code)},
+            {*words.varying(self.code, self.seeds)},
+        )
 
     def block(self, nodes: Iterable[Node], outermost: bool = False) -> str:
         """Statements that follow each other, for all lanes."""
@@ -134,7 +120,7 @@ class _Lanes:
             elif what == "loop":
                 body = part[0].child_by_field_name("body") or part[0]
                 inner = body.named_children if body.type == "compound_statement" else [body]
-                written.append(f"{before(part[0], body)}{{\n{self.block(inner)}\n}}")
+                written.append(f"{words.before(part[0], body)}{{\n{self.block(inner)}\n}}")
             else:
                 written.append(self._run(part, nodes, outermost, what))
         return "\n".join(written)
@@ -170,11 +156,11 @@ class _Lanes:
 
     def _is_same(self, node: Node) -> bool:
         """Whether it does the same in all lanes, once for all."""
-        return not {*_identifiers(node)} & self.varies and {*changed(text(node))} <= self.own
+        return not {*_identifiers(node)} & self.varies and {*words.changed(text(node))} <= self.own
 
     def _is_loop(self, node: Node, outermost: bool) -> bool:
         """Whether it is a loop of which all lanes take the same turns."""
-        if node.type != "for_statement" or head_names(node) & self.varies:
+        if node.type != "for_statement" or words.head_names(node) & self.varies:
             return False
         begins = node.child_by_field_name("initializer")
         own = begins is not None and begins.type == "declaration"
@@ -198,7 +184,7 @@ class _Lanes:
         if what == "turn" and lasting:
             raise NoFitError("what goes in turn is needed later")
         whole = "\n".join(map(text, run))
-        self.changing |= ({*changed(whole)} & self.own) - ({*declared(whole)} - lasting)
+        self.changing |= ({*words.changed(whole)} & self.own) - ({*words.declared(whole)} - lasting)
         self.inner += what == "run" and not outermost
         self.turns += what == "turn"
         return self._written(what, once, "\n".join(lines))
@@ -206,17 +192,17 @@ class _Lanes:
     def _written(self, what: str, once: list[str], written: str) -> str:
         needed = list[str]()
         for one in reversed(self.pointers):
-            if uses("\n".join([*needed, written]), [one.name]):
+            if words.uses("\n".join([*needed, written]), [one.name]):
                 needed.insert(0, f"{one.type} {one.name} = {one.value};")
         single = [name for name in self.arrays if name not in self.vectors]
-        laned = indexed("\n".join([*needed, written]), single, self.lane)
+        laned = words.indexed("\n".join([*needed, written]), single, self.lane)
         laned = self._spread(laned) if self.vectors else laned
         return "\n".join(
             [
                 *once,
                 *(["#pragma omp simd"] if what == "run" else []),
                 f"for (int {self.lane} = 0; {self.lane} < {self.width}; ++{self.lane}) {{",
-                substituted(laned, {self.name: plus(self.name, self.lane)}),
+                words.substituted(laned, {self.name: words.plus(self.name, self.lane)}),
                 "}",
             ]
         )
@@ -231,7 +217,7 @@ class _Lanes:
         if outermost and self._vector(declaration, kept):
             return []
         lines = list[str]()
-        for one in _object(declaration) or variables(text(declaration)):
+        for one in _object(declaration) or words.variables(text(declaration)):
             length = f"[{one.length}]" if one.length else ""
             value = f" = {one.value}" if one.value else ""
             if one.name not in self.varies or one.name not in kept:
@@ -241,8 +227,8 @@ class _Lanes:
                 raise NoFitError("its type makes no lanes")
             elif "*" in one.type:
                 if (
-                    one.name in moved(self.code)
-                    or uses(one.value, changed(self.code))
+                    one.name in words.moved(self.code)
+                    or words.uses(one.value, words.changed(self.code))
                     or not one.value
                 ):
                     raise NoFitError("a pointer moves")
@@ -275,9 +261,9 @@ class _Lanes:
         if found is None or found["name"] not in kept:
             return False
         length, *value = found["given"].split(", ")
-        if uses(f"{found['given']};", self.own) or not self._only_elements(found["name"]):
+        if words.uses(f"{found['given']};", self.own) or not self._only_elements(found["name"]):
             raise NoFitError("a vector as a whole has no lanes")
-        values = ", ".join([times(length, self.width), *value])
+        values = ", ".join([words.times(length, self.width), *value])
         self.arrays[found["name"]] = f"{found['kind']} {found['name']}({values});"
         self.vectors.append(found["name"])
         return True
@@ -285,32 +271,32 @@ class _Lanes:
     def _spread(self, code: str) -> str:
         """The code with the element of the lane for each element of a vector of lanes."""
         edits = Edits()
-        for node in walk(root_of(code)):
+        for node in walk(words.root_of(code)):
             inner = node.child_by_field_name("indices")
             if inner is not None and text(node.child_by_field_name("argument")) in self.vectors:
                 plain = text(inner)[1:-1].isidentifier()
                 edits.insert(inner.start_byte + 1, "" if plain else "(")
                 begins = "" if plain else ")"
                 edits.insert(inner.end_byte - 1, f"{begins} * {self.width} + {self.lane}")
-        return edited(code, edits)
+        return words.edited(code, edits)
 
     def _subscripted(self) -> set[str]:
         nodes = (node.child_by_field_name("argument") for node in _subscripts(self.code))
         return {text(node) for node in nodes}
 
     def _only_elements(self, name: str) -> bool:
-        found = [one for one in walk(root_of(self.code)) if text(one) == name]
+        found = [one for one in walk(words.root_of(self.code)) if text(one) == name]
         kinds = [one.parent.type for one in found if one.parent and not one.child_count]
         return {*kinds} <= {"subscript_expression", "array_declarator", *_MADE}
 
 
 def _refuse(code: str, name: str) -> None:
     """Raise `NoFitError` for a body of which it is not known what each statement changes."""
-    own, seen, wholes = {*declared(code)}, set[str](), _wholes(code)
-    for node in walk(root_of(code)):
+    own, seen, wholes = {*words.declared(code)}, set[str](), _wholes(code)
+    for node in walk(words.root_of(code)):
         if node.is_named and node.type not in _SYNTAX:
             raise NoFitError(f"a {node.type} is not followed")
-        to = target(node)
+        to = words.target(node)
         if to is not None and (to.type not in _TARGETS or root_name(to) is None):
             raise NoFitError("what it changes has no name")
         if node.type == "pointer_expression" and text(node).startswith("&"):
@@ -330,7 +316,7 @@ def _refuse(code: str, name: str) -> None:
 
 def _bases(code: str) -> set[str]:
     """The names of which the values of pointers are made."""
-    nodes = [node for node in walk(root_of(code)) if node.type == "init_declarator"]
+    nodes = [node for node in walk(words.root_of(code)) if node.type == "init_declarator"]
     of = [node for node in nodes if node.children and node.children[0].type == "pointer_declarator"]
     return {name for node in of for name in _identifiers(node)[1:]}
 
@@ -343,13 +329,13 @@ def _object(declaration: Node) -> list[Variable]:
     braced = value is not None and value.type == "initializer_list" and "=" in text(first)
     if more or name is None or name.type != "identifier" or not braced:
         return []
-    return [Variable(before(declaration, first).strip(), text(name), text(value), "")]
+    return [Variable(words.before(declaration, first).strip(), text(name), text(value), "")]
 
 
 def _wholes(code: str) -> set[str]:
     """The arrays and objects among the variables that a code declares, and what may be one."""
     found = set[str]()
-    for node in walk(root_of(code)):
+    for node in walk(words.root_of(code)):
         kind = node.child_by_field_name("type") if node.type == "declaration" else None
         if kind is not None:
             for one in node.children_by_field_name("declarator"):
@@ -392,7 +378,7 @@ def _has(node: Node | None, kind: str, *others: str) -> bool:
 
 
 def _subscripts(code: str) -> list[Node]:
-    return [node for node in walk(root_of(code)) if node.type == "subscript_expression"]
+    return [node for node in walk(words.root_of(code)) if node.type == "subscript_expression"]
 
 
 def _identifiers(node: Node) -> list[str]:

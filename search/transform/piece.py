@@ -27,6 +27,7 @@ from regraph_kg.search.transform.words import (
     root_of,
 )
 
+_EFFECTS = re.compile("sync|atomic|fence|shfl|ballot|any|all|trap|sleep|pipeline")
 _QUALIFIERS = ("const", "static", "constexpr", "__restrict__", "__restrict", "__shared__")
 
 
@@ -60,19 +61,7 @@ class Code:
         if len(held) == 1 and held[0] is not None and held[0].type == "lambda_expression":
             function = held[0]
         if function is None or name in callers:
-            effects = (
-                "sync",
-                "atomic",
-                "fence",
-                "shfl",
-                "ballot",
-                "any",
-                "all",
-                "trap",
-                "sleep",
-                "pipeline",
-            )
-            built_in = name.startswith("__") and not any(word in name for word in effects)
+            built_in = name.startswith("__") and not _EFFECTS.search(name)
             return name in COMPUTING or name.endswith("_cast") or built_in
         own = [one for one in self.events.symbols if one.function == name]
         changing = any(

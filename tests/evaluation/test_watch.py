@@ -33,6 +33,7 @@ struct Scale {
 struct Last { double kept; double next(double v) { kept = v; return kept + 1; } };
 template <typename T, typename F> T applied(T v, F f) { return f(v); }
 static double held;
+static void fill(std::vector<double>& out, double v) { out.push_back(v); out.push_back(-v); }
 """
 SHARE = {  # the body of a function of (const double* a, double* o, int n) -> what iterations share
     "const Scale s(a, n); for (int i = 0; i < n; ++i) o[i] = s.of(a[i]);": "nothing",
@@ -41,7 +42,11 @@ SHARE = {  # the body of a function of (const double* a, double* o, int n) -> wh
     "for (int i = 0; i < n; ++i) at(i) = a[i];": "nothing",
     "for (int i = 0; i < n; ++i) { std::vector<double> own(3, a[i]); o[i] = own[2]; }": "nothing",
     "std::vector<double> all(3);"
-    "for (int i = 0; i < n; ++i) { all[0] = a[i]; o[i] = all[0]; }": "memory",
+    "for (int i = 0; i < n; ++i) { all[0] = a[i]; o[i] = all[0]; }": "all",
+    "std::vector<double> all(3);"
+    "for (int i = 0; i < n; ++i) all[i % 3] += a[i]; o[0] = all[1];": SUMS,
+    "std::vector<double> filled; for (int i = 0; i < n; ++i) {"
+    " filled.clear(); fill(filled, a[i]); o[i] = filled[0]; }": "filled",
     "double own[3]; for (int i = 0; i < n; ++i) { own[0] = a[i]; o[i] = own[0]; }": "own",
     "for (int i = 0; i < n; ++i) reinterpret_cast<char*>(o)[i] = a[i] > 0;": "nothing",
     "for (int i = 0; i < n; ++i) reinterpret_cast<char*>(o)[i / 2] = a[i] > 0;": "memory",

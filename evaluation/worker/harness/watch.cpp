@@ -94,9 +94,8 @@ Page *page_of(uintptr_t number) {
   return last;
 }
 
-// Whether a variable is a vector that has this byte: its pointers are begin, end, and end of memory.
-bool has(const Range &one, const char *at) {
-  if (at >= one.from && at < one.from + one.bytes) return true;
+// Whether a variable is a vector that holds this byte: its pointers are begin, end, and end of memory.
+bool holds(const Range &one, const char *at) {
   const char *lies[3];
   if (one.bytes != sizeof lies) return false;
   __real_memcpy(lies, one.from, sizeof lies);
@@ -106,11 +105,13 @@ bool has(const Range &one, const char *at) {
 // Notes that iterations of a loop share this byte.
 void share(const Running &loop, int end, const char *at, int64_t sum) {
   Site &site = sites[loop.site];
-  for (int one = loop.ranges; one < end; ++one)
-    if (has(ranges[one], at)) {
-      site.names |= int64_t(1) << ranges[one].name;
+  for (int one = loop.ranges; one < end; ++one) {
+    const Range &range = ranges[one];
+    if ((at >= range.from && at < range.from + range.bytes) || (!sum && holds(range, at))) {
+      site.names |= int64_t(1) << range.name;
       return;
     }
+  }
   const char *here = static_cast<const char *>(__builtin_frame_address(0));
   if (at < here || at >= loop.frame) (sum ? site.sums |= sum : site.memory = 1);
 }
