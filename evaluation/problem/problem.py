@@ -3,6 +3,7 @@
 Not covered: whether a declaration is true (checkup.py looks).
 """
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Self
@@ -33,6 +34,7 @@ from regraph_kg.evaluation.problem.rewrite import has_own_width, to_double
 from regraph_kg.evaluation.problem.types import C_TYPES, WIDER, Alteration, is_whole
 from regraph_kg.models.base import Metric
 
+_FRACTIONS = re.compile(r"\b(?:float|double)\b")
 _MAX_BYTES = 8 * 2**30
 _PROGRAM_BYTES = 192 * 2**20  #: the judge's and its workers' own: interpreters, libraries, stacks
 KEPT_INPUTS_BYTES = min(max(memory_limit() // 48, 64 * 2**20), 512 * 2**20)
@@ -124,6 +126,11 @@ class Problem(Declared):
         except ValueError as error:
             return str(error)
         return None
+
+    @property
+    def adds_in_any_order(self) -> bool:
+        """Whether results count as the same when elements are added to in another order."""
+        return self.tolerance != "exact" or not _FRACTIONS.search(self.serial_code)
 
     def is_full(self, sizes: Sizes) -> bool:
         """Whether no array is empty at `sizes`."""

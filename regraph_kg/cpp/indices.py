@@ -19,6 +19,7 @@ from regraph_kg.cpp.polynomial import Polynomial
 from regraph_kg.cpp.syntax import arguments, bare, called, operator, root_name, short, text, walk
 
 _DEEPEST = 24
+_BITS = 32  #: of an int, beyond which nothing is shifted
 _MOST_NODES = 60
 _NARROW = re.compile(r"\b(?:char|short|bool|byte|u?int(?:8|16)_t)\b")
 _FRACTION = re.compile(r"\b(?:float|double|half|__half)\b")
@@ -136,10 +137,8 @@ class Indices:
             return poly.add(left, right, 1 if sign == "+" else -1)
         if sign == "*":
             return poly.multiply(left, right)
-        places = poly.number(right)
-        return (
-            poly.multiply(left, poly.constant(1 << places)) if places and 0 < places < 32 else None
-        )  # noqa: PLR2004
+        places = poly.number(right) or 0
+        return poly.multiply(left, poly.constant(1 << places)) if 0 < places < _BITS else None
 
     def _is_fraction(self, node: Node | None) -> bool:
         """Whether it is a number that may have a fraction, or a name or function of one."""

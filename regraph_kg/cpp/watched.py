@@ -170,15 +170,21 @@ def with_comments(code: str, shared: Mapping[int, tuple[str, ...]]) -> str:
     return edits.applied(code.encode())
 
 
-def with_atomic_sums(code: str, plus: str, minus: str) -> str:
-    """The text with calls of these functions in place of sums that iterations share."""
+def with_atomic_sums(code: str, plus: str = "", minus: str = "") -> str:
+    """The text with calls of these functions in place of sums that iterations share.
+
+    Without functions, each sum gets OpenMP's directive.
+    """
     edits = Edits()
     for node in walk(tree_of(code).root) if _ADDED in code else ():
         change = lone(node)
         if change is not None and _ADDED in map(text, node.children):
             right = text(change.child_by_field_name("right")) or "1"
             name = minus if operator(change)[0] == "-" else plus
-            edits.put(change, f"{name}({text(target(change))}, {right})")
+            if name:
+                edits.put(change, f"{name}({text(target(change))}, {right})")
+            else:
+                edits.insert(node.start_byte, "\n#pragma omp atomic\n")
     return edits.applied(code.encode()).replace(f", {SUMS}", "").replace(SUMS, NOTHING)
 
 

@@ -57,7 +57,7 @@ def port(problem: Problem, *, one_thread: bool = False) -> Port | NotPorted:
         if unclear:
             why = "is defined in two ways, or pastes names or a list"
             raise UnportableError(f"macro {min(unclear)} {why}: write out what it stands for")
-        if problem.tolerance != "exact":  # sums in another order round otherwise
+        if problem.adds_in_any_order:
             code = with_atomic_sums(code, "std::added_to", "std::taken_from")
         code = with_local_arrays(with_plain_work(code, problem.entry))
         source = parsed(PLACE, plain(with_bodies(code, problem.entry)).encode())

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from regraph_kg.cpp.watched import with_atomic_sums
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.checkup.findings import Checkup, checked_once
 from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, load_problem
@@ -107,16 +108,17 @@ def task_of(problem: AnyProblem, target: Target, cache: Path | None = None) -> T
             signature=problem.signature(),
             guarantee=problem.guarantee,
         )
-    seen = _seen(problem, cache)
+    seen, on_gpu = _seen(problem, cache), TARGETS[target].on_gpu
+    one_by_one = not on_gpu and problem.adds_in_any_order
     return Task(
         problem=problem.name,
         target=target,
         serial=problem.serial_code,
-        begun=seen.serial_code,
+        begun=with_atomic_sums(seen.serial_code) if one_by_one else seen.serial_code,
         entry=problem.entry,
-        signature=problem.signature(TARGETS[target].on_gpu) + remarks(problem),
+        signature=problem.signature(on_gpu) + remarks(problem),
         metric=problem.metric,
-        ports=tuple(_ports(seen, on_gpu=TARGETS[target].on_gpu)),
+        ports=tuple(_ports(seen, on_gpu=on_gpu)),
     )
 
 
