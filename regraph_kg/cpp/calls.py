@@ -7,17 +7,8 @@ from typing import Literal
 
 from tree_sitter import Node
 
+from regraph_kg.cpp import library
 from regraph_kg.cpp.indices import Indices
-from regraph_kg.cpp.library import (
-    ALGORITHMS,
-    ASKING,
-    COPIES,
-    GROWING,
-    HARMLESS,
-    MATH,
-    SORTS,
-    UNORDERED,
-)
 from regraph_kg.cpp.occurrences import CodePlace, Declared, Occurrence
 from regraph_kg.cpp.syntax import (
     arguments,
@@ -31,7 +22,7 @@ from regraph_kg.cpp.syntax import (
 )
 
 Carries = Literal["yes", "no", "unknown"]  # whether iterations of a loop need each other
-_THROUGH = ALGORITHMS | SORTS | COPIES | {"memset", "iota"}
+_THROUGH = library.ALGORITHMS | library.SORTS | library.COPIES | {"memset", "iota"}
 """Functions that change only what their arguments point to."""
 _SPECIFIERS = {"const", "static", "constexpr"}
 _NUMBERS = {"int", "long", "short", "char", "float", "double", "bool", "size_t"}
@@ -52,7 +43,7 @@ class Calls:
             return "unknown"
         if name.startswith("."):
             return self._method(name, call.node, call.place)
-        if name in UNORDERED:
+        if name in library.UNORDERED:
             return "yes"
         if name == "swap":
             kept = ("identifier", "field_expression")
@@ -106,9 +97,9 @@ class Calls:
         function = call.child_by_field_name("function")
         inner = function.child_by_field_name("argument") if function else None
         declared = self.events.find(text(inner), inner) if inner is not None else None
-        if name in ASKING or self.local(declared):
+        if name in library.ASKING or self.local(declared):
             return "no"
-        grows = name in GROWING and inner is not None and inner.type == "identifier"
+        grows = name in library.GROWING and inner is not None and inner.type == "identifier"
         around = self.events.loops[place.loop].place.branches
         each = name in (".push_back", ".emplace_back") and place.branches == around
         # what each iteration adds has a place that its number tells
@@ -175,7 +166,9 @@ class Calls:
             return False
         for call in filter(inside, self.events.calls):
             name = called(call.node)
-            known = name not in self.events.functions and (name in ASKING or _harmless(name))
+            known = name not in self.events.functions and (
+                name in library.ASKING or _harmless(name)
+            )
             if not known and not self._changes_arguments_alone(call.node, depth + 1):
                 return False
         return True
@@ -208,5 +201,5 @@ def kept_elements(function: Node | None) -> set[int]:
 
 def _harmless(name: str) -> bool:
     """Whether a function is known to write nothing that a loop's iterations share."""
-    listed = name in MATH or name in HARMLESS or "atomic" in name
+    listed = name in library.MATH or name in library.HARMLESS or "atomic" in name
     return listed or name.endswith("_cast") or name.startswith(("_", "cudaM", "cudaF", "cudaS"))
