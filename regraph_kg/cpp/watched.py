@@ -184,7 +184,8 @@ def with_atomic_sums(code: str, plus: str = "", minus: str = "") -> str:
             if name:
                 edits.put(change, f"{name}({text(target(change))}, {right})")
             else:
-                edits.insert(node.start_byte, "\n#pragma omp atomic\n")
+                edits.insert(node.start_byte, "{\n#pragma omp atomic\n")
+                edits.insert(node.end_byte, " }")
     return edits.applied(code.encode()).replace(f", {SUMS}", "").replace(SUMS, NOTHING)
 
 
