@@ -66,6 +66,40 @@ def test_a_reduction_in_place_of_atomics_names_its_array() -> None:
     assert "atomic" not in own
 
 
+TALLY = """
+void tally(const int* at, const int* more, int* sums, int n) {
+    for (int i = 0; i < n; ++i) {
+        if (more[i] > 0) sums[at[i]] += more[i];
+        ++sums[at[n - 1 - i]];
+    }
+}
+"""
+
+
+def test_elements_that_iterations_meet_are_added_to_one_at_a_time() -> None:
+    tally = made("atomic-updates.outermost", TALLY)[0]
+    assert "#pragma omp parallel for" in tally
+    assert tally.count("#pragma omp atomic") == 2
+    again = TALLY.replace("++sums[at[n - 1 - i]];", "{\n#pragma omp atomic\n++sums[0]; }")
+    assert made("atomic-updates.outermost", again)[0].count("#pragma omp atomic") == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("++sums[at[n - 1 - i]];", "sums[at[i]] = sums[at[i]] + 1;"),
+        ("++sums[at[n - 1 - i]];", "sums[at[n - 1 - i]] *= 2;"),
+        ("+= more[i]", "+= sums[0]"),
+        ("++sums[at[n - 1 - i]];", "n -= sums[at[i]]++;"),
+        ("++sums[at[n - 1 - i]];", "if (sums[0] > 3) ++sums[1];"),
+        ("++sums[at[n - 1 - i]];", "int& one = sums[1]; one += 2;"),
+    ],
+)
+def test_elements_that_are_read_or_set_otherwise_are_not(old: str, new: str) -> None:
+    assert old in TALLY
+    assert made("atomic-updates.outermost", TALLY.replace(old, new)) == []
+
+
 def test_a_tile_is_added_or_subtracted_as_its_elements_were() -> None:
     less = made("register-blocking.tile", PRODUCT)[0]
     assert "-= sum[0][lane];" in less
