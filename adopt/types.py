@@ -15,27 +15,19 @@ from tree_sitter import Node
 from regraph_kg.cpp.functions import CLASSES, CodeFile, scope_of, split
 from regraph_kg.cpp.syntax import declared_name, walk
 from regraph_kg.errors import BadInput
+from regraph_kg.evaluation.problem import types
 from regraph_kg.evaluation.problem.declaration import size_of
-from regraph_kg.evaluation.problem.types import (
-    C_TYPES,
-    Integer,
-    Type,
-    dtype_of,
-    is_inexact,
-    is_whole,
-    record_of,
-)
 
 Form = Literal["scalar", "reference", "pointer", "rows", "vector", "span", "array", "bounded"]
-_KNOWN: Mapping[str, Type] = {
+_KNOWN: Mapping[str, types.Type] = {
     **{"char": "char", "signed char": "int8", "unsigned char": "uint8", "bool": "bool"},
     **{"short": "int16", "unsigned short": "uint16", "int": "int32", "unsigned int": "uint32"},
     **{"long": "int64", "unsigned long": "uint64", "ptrdiff_t": "int64", "ssize_t": "int64"},
     **{"long long": "int64", "unsigned long long": "uint64", "size_t": "size_t"},
     **{"float": "float32", "double": "float64", "_Float16": "float16"},
-    **{f"{kind}_t": kind for kind in get_args(Integer)},
+    **{f"{kind}_t": kind for kind in get_args(types.Integer)},
 }
-_COMPLEX: Mapping[Type, Type] = {"float32": "complex64", "float64": "complex128"}
+_COMPLEX: Mapping[types.Type, types.Type] = {"float32": "complex64", "float64": "complex128"}
 _DEPTH = 20
 UNNAMED = "unnamed_"  # what parameters without a name are called, with their number behind it
 _DEFINED = {
@@ -51,7 +43,7 @@ _DEFINED = {
 
 class PlainStruct(NamedTuple):
     qualified: str  # its name from file scope, as `geo::Point`
-    fields: Mapping[str, Type]  # members in order
+    fields: Mapping[str, types.Type]  # members in order
 
     @property
     def c(self) -> str:
@@ -66,14 +58,14 @@ class PlainStruct(NamedTuple):
 
         Of the types, not of numbers: in the reference a float is a double.
         """
-        members = " ".join(f"{C_TYPES[kind]} {name};" for name, kind in self.fields.items())
+        members = " ".join(f"{types.C_TYPES[kind]} {name};" for name, kind in self.fields.items())
         plain = f"{self.c}_members"
         said = f"{self.qualified} takes other bytes than its members do (alignas, a pragma?)"
         same = f"sizeof({self.qualified}) == sizeof({plain})"
         return f'struct {plain} {{ {members} }};\nstatic_assert({same}, "{said}");\n'
 
 
-Number = Callable[[str], Type]  # the type of a number by its spelling; raises `BadInput` for others
+Number = Callable[[str], types.Type]  # by its spelling; raises `BadInput` for others
 
 
 def records(source: CodeFile) -> dict[str, Node]:
@@ -96,7 +88,7 @@ def records(source: CodeFile) -> dict[str, Node]:
 
 def record(source: CodeFile, name: str, node: Node, number: Number) -> PlainStruct:
     """What a definition says. Raises `BadInput` where it is no plain data."""
-    fields: dict[str, Type] = {}
+    fields: dict[str, types.Type] = {}
     if unfit := _kind(node) or _members(source, node, number, fields):
         raise BadInput(f"struct {name} {unfit}; pass plain arrays, one for each member")
     return PlainStruct("::".join((*scope_of(node), name)), fields)
@@ -114,7 +106,7 @@ def _kind(node: Node) -> str:
     return ""
 
 
-def _members(source: CodeFile, node: Node, number: Number, fields: dict[str, Type]) -> str:
+def _members(source: CodeFile, node: Node, number: Number, fields: dict[str, types.Type]) -> str:
     """Put its members into `fields`; why they are not plain numbers side by side, if so."""
     body = node.child_by_field_name("body")
     for member in body.named_children if body is not None else ():
@@ -131,15 +123,15 @@ def _members(source: CodeFile, node: Node, number: Number, fields: dict[str, Typ
     return padded(fields)
 
 
-def padded(fields: Mapping[str, Type]) -> str:
+def padded(fields: Mapping[str, types.Type]) -> str:
     """Why its members do not lie side by side, if so."""
-    size = sum(dtype_of(kind).itemsize for kind in fields.values())
-    if record_of(fields).itemsize != size:
+    size = sum(types.dtype_of(kind).itemsize for kind in fields.values())
+    if types.record_of(fields).itemsize != size:
         return "has padding between or behind its members, whose bytes nobody writes"
     return ""
 
 
-def _member(source: CodeFile, member: Node, number: Number, fields: dict[str, Type]) -> str:
+def _member(source: CodeFile, member: Node, number: Number, fields: dict[str, types.Type]) -> str:
     """Put a declaration's members into `fields`; why they are no plain numbers, if so."""
     said = member.child_by_field_name("type")
     for declarator in member.children_by_field_name("declarator"):
@@ -153,7 +145,7 @@ def _member(source: CodeFile, member: Node, number: Number, fields: dict[str, Ty
         kind = number(source.text(said) if said is not None else "")
         if kind == "struct":
             return f"has the member {text}, which is a struct itself"
-        if dtype_of(kind).kind == "c":
+        if types.dtype_of(kind).kind == "c":
             return f"has the member {text}, a complex number; use two floats"
         fields[text] = kind
     return ""
@@ -163,7 +155,7 @@ def _member(source: CodeFile, member: Node, number: Number, fields: dict[str, Ty
 class Element:
     """What an array holds, or a scalar is."""
 
-    type: Type
+    type: types.Type
     spelled: str  # the type in the user's words: `size_t`, `std::complex<float>`, `geo::Point`
     record: PlainStruct | None = None  # the struct of a type "struct"
     lanes: tuple[int, ...] = ()  # of an element that is a std::array of numbers: its extents
@@ -172,7 +164,7 @@ class Element:
     @property
     def c(self) -> str:
         """The plain entry's type."""
-        return self.record.c if self.record else C_TYPES[self.type]
+        return self.record.c if self.record else types.C_TYPES[self.type]
 
     @property
     def is_plain(self) -> bool:
@@ -193,7 +185,7 @@ class Element:
     def is_float(self) -> bool:
         """Whether it is rounded; of a struct whether some member is."""
         kinds = self.record.fields.values() if self.record else (self.type,)
-        return any(map(is_inexact, kinds))
+        return any(map(types.is_inexact, kinds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +202,7 @@ class Passed:
     def counts(self) -> bool:
         """Whether it is an integer, of which extents are made."""
         is_number = self.element.among is None
-        return self.form == "scalar" and is_number and is_whole(self.element.type)
+        return self.form == "scalar" and is_number and types.is_whole(self.element.type)
 
 
 class Names:
@@ -392,7 +384,7 @@ class Types:
         plain = _ordered(text.removeprefix("std::"))
         if plain in _KNOWN:
             # the user's spelling, unless C has another one
-            is_c = plain == "bool" or plain in C_TYPES.values()
+            is_c = plain == "bool" or plain in types.C_TYPES.values()
             return Element(_KNOWN[plain], plain if is_c else text)
         raise BadInput(_reason(text))
 

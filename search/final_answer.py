@@ -8,17 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from regraph_kg.models import run
 from regraph_kg.models.evaluation import Candidate, EvalReport
-from regraph_kg.models.run import (
-    CommonFailure,
-    RunHeader,
-    RunSummary,
-    SimulationRecord,
-    StepRecord,
-    Stopped,
-    TakenBack,
-    Task,
-)
 from regraph_kg.search.ledger import Ledger
 
 FINALISTS, CANDIDATES = 3, 6  # right ones measured again, of so many at most
@@ -26,7 +17,7 @@ _OF_HEADER = (
     *("problem", "target", "method", "model", "seed", "limits", "parallel", "final"),
     *("device", "toolchain", "excluded", "guarantee"),
 )
-Final = tuple[StepRecord, EvalReport]  # one of the best, and what was measured of it at the end
+Final = tuple[run.StepRecord, EvalReport]  # one of the best, and what was measured of it at the end
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +30,9 @@ class Answer:
     finals: tuple[Final, ...] = ()  # finalists and what was measured of them, best first
 
 
-def finalists(records: Sequence[SimulationRecord]) -> list[StepRecord]:
+def finalists(records: Sequence[run.SimulationRecord]) -> list[run.StepRecord]:
     """The fastest verified codes, each once, best first; by their lower bounds where unstable."""
-    fastest: dict[str, StepRecord] = {}
+    fastest: dict[str, run.StepRecord] = {}
     for step in _steps(records):
         if step.code is not None and (step.speedup or 0) > 1:
             # equal code has one verdict; the path that found it first is the answer's
@@ -50,8 +41,8 @@ def finalists(records: Sequence[SimulationRecord]) -> list[StepRecord]:
 
 
 def final_answer(
-    task: Task,
-    records: Sequence[SimulationRecord],
+    task: run.Task,
+    records: Sequence[run.SimulationRecord],
     evaluate_final: Callable[[Candidate], EvalReport],
 ) -> Answer:
     """Re-measure the finalists; the fastest of those that are surely faster, else serial.
@@ -93,17 +84,17 @@ def better(best: Final | None, other: Final) -> Final | None:
 
 
 def summarise(
-    header: RunHeader,
-    records: Sequence[SimulationRecord],
+    header: run.RunHeader,
+    records: Sequence[run.SimulationRecord],
     answer: Answer,
     ledger: Ledger,
-    stopped: Stopped | None = None,
-) -> RunSummary:
+    stopped: run.Stopped | None = None,
+) -> run.RunSummary:
     """The summary of a run; it `stopped` by a limit of the `ledger`, if nothing else is said."""
     # a screening of code that an earlier step made is no sample of its own
     steps = [step for step in _steps(records) if not step.fell]
     account = answer.report.account if answer.report else None
-    return RunSummary(
+    return run.RunSummary(
         **{name: getattr(header, name) for name in _OF_HEADER},
         active_seconds=ledger.seconds,
         iterations=sum(record.reward is not None for record in records),
@@ -122,13 +113,13 @@ def summarise(
     )
 
 
-def _taken_back(answer: Answer) -> TakenBack | None:
+def _taken_back(answer: Answer) -> run.TakenBack | None:
     """The fastest of the search, where no finalist was confirmed."""
     # a speedup that the user saw go by must not vanish without a reason
     if answer.report is not None or not answer.finals:
         return None
     step, report = answer.finals[0]
-    return TakenBack(
+    return run.TakenBack(
         searched=step.speedup or 1.0,
         outcome=report.outcome,
         speedup=report.sure_speedup,
@@ -136,7 +127,7 @@ def _taken_back(answer: Answer) -> TakenBack | None:
     )
 
 
-def commonest_failure(records: Sequence[SimulationRecord]) -> CommonFailure | None:
+def commonest_failure(records: Sequence[run.SimulationRecord]) -> run.CommonFailure | None:
     """The most frequent failure, by outcome and first diagnosis line; the latest of equals."""
     failed = Counter(
         (step.outcome, step.diagnosis.partition("\n")[0])
@@ -144,9 +135,9 @@ def commonest_failure(records: Sequence[SimulationRecord]) -> CommonFailure | No
         if step.outcome is not None and not step.outcome.is_right
     )
     for (outcome, diagnosis), count in failed.most_common(1):
-        return CommonFailure(outcome=outcome, diagnosis=diagnosis, count=count)
+        return run.CommonFailure(outcome=outcome, diagnosis=diagnosis, count=count)
     return None
 
 
-def _steps(records: Sequence[SimulationRecord]) -> Iterator[StepRecord]:
+def _steps(records: Sequence[run.SimulationRecord]) -> Iterator[run.StepRecord]:
     return (step for record in records for step in record.steps)

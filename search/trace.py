@@ -24,17 +24,8 @@ from regraph_kg.models.evaluation import code_hash
 from regraph_kg.models.prompt import Prompt
 from regraph_kg.models.run import RunHeader, SimulationRecord, Stopped
 from regraph_kg.private import make_folder, opener
+from regraph_kg.search import run_record
 from regraph_kg.search.driver import Executor, Finished
-from regraph_kg.search.run_record import (
-    VALUES,
-    AskedPrompt,
-    TraceLine,
-    TraceReader,
-    checksum,
-    ending,
-    mac_of,
-    read_header,
-)
 from regraph_kg.search.world import Effect, ModelRequest, Result, World
 
 TraceClock = Callable[[], float]
@@ -54,7 +45,7 @@ class Trace(AbstractContextManager["Trace"]):
         """
         self.path = path
         self._memory: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
-        self._results: deque[TraceLine] = deque()
+        self._results: deque[run_record.TraceLine] = deque()
         self.torn = False  # whether half a line was dropped on resuming
         self._file = file
         self._key, self._sum, self._mac = key, "", ""
@@ -88,7 +79,7 @@ class Trace(AbstractContextManager["Trace"]):
         Raises `BadInput` naming the first difference, or the line that is not ours, and for a trace
         that was not written with `key`.
         """
-        _refuse_differences(path, read_header(path), header)
+        _refuse_differences(path, run_record.read_header(path), header)
         try:
             file = open(path, "r+b", buffering=0, opener=regular.opener)  # noqa: SIM115
             trace = cls(path, file, key, clock)
@@ -97,13 +88,13 @@ class Trace(AbstractContextManager["Trace"]):
                 f"{path}: {error.strerror}; make it writable, or start a new run"
             ) from None
         try:
-            trace._go_on(TraceReader(path, key))
+            trace._go_on(run_record.TraceReader(path, key))
         except BaseException:
             trace.close()
             raise
         return trace
 
-    def _go_on(self, reader: TraceReader) -> None:
+    def _go_on(self, reader: run_record.TraceReader) -> None:
         """Remember what the file holds, and stand behind its last whole line."""
         lines = tuple(reader)
         if not reader.ours:
@@ -175,7 +166,7 @@ class Trace(AbstractContextManager["Trace"]):
         """The recorded k-th answer to the k-th equal question; else ask."""
         remembered = self._memory[event, key]
         if remembered:
-            return VALUES[event].validate_python(remembered.popleft())
+            return run_record.VALUES[event].validate_python(remembered.popleft())
         value = ask()
         self._append(event, key, value)
         return value
@@ -184,13 +175,16 @@ class Trace(AbstractContextManager["Trace"]):
         """Write a line; the run's active seconds."""
         at = round(self.seconds(), 3)
         head = f'{{"event":{json.dumps(event)},"key":{json.dumps(key)},"value":'
-        body = head.encode() + VALUES[event].dump_json(value)
+        body = head.encode() + run_record.VALUES[event].dump_json(value)
         if prompt is not None:
-            asked = AskedPrompt(system=prompt.system, user=prompt.user)
+            asked = run_record.AskedPrompt(system=prompt.system, user=prompt.user)
             body += b',"prompt":' + asked.model_dump_json().encode()
         body += f',"at":{at}'.encode()
-        total, mac = checksum(self._sum, body), mac_of(self._key, self._mac, body)
-        line = body + ending(total, mac) + b"\n"
+        total, mac = (
+            run_record.checksum(self._sum, body),
+            run_record.mac_of(self._key, self._mac, body),
+        )
+        line = body + run_record.ending(total, mac) + b"\n"
         end = self._file.tell()
         # a write may take a part only; half a line would be read as a torn end
         try:
@@ -208,7 +202,7 @@ class Trace(AbstractContextManager["Trace"]):
 class _Replay:
     """An executor whose first results are those of a trace."""
 
-    def __init__(self, trace: Trace, live: Executor, results: deque[TraceLine]) -> None:
+    def __init__(self, trace: Trace, live: Executor, results: deque[run_record.TraceLine]) -> None:
         self._trace, self._live, self._results = trace, live, results
         self._known = Counter((line.event, line.key) for line in results)
         self._started: dict[tuple[str, str], list[Effect]] = defaultdict(list)
@@ -232,14 +226,14 @@ class _Replay:
             return finished
         return replace(finished, at=self._trace.append_result(finished.effect, finished.result))
 
-    def _remembered(self, line: TraceLine) -> Finished:
+    def _remembered(self, line: run_record.TraceLine) -> Finished:
         effects = self._started[line.event, line.key]
         if not effects:
             raise BadInput(
                 f"{self._trace.path}: the search asks for something else than it did: the trace"
                 " was changed or is of another version; start a new run"
             )
-        value = VALUES[line.event].validate_python(line.value)
+        value = run_record.VALUES[line.event].validate_python(line.value)
         return Finished(effects.pop(0), value, line.at)
 
 

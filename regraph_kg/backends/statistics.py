@@ -11,15 +11,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from regraph_kg.backends.evidence import Evidence, Pair
+from regraph_kg.models import graph
 from regraph_kg.models.evaluation import Outcome
-from regraph_kg.models.graph import (
-    EFFECT_SCALE,
-    LEARNED_TRIES,
-    TRANSFORMS,
-    UNMEASURED,
-    Successor,
-    Tries,
-)
 from regraph_kg.models.technique import Technique
 from regraph_kg.models.trajectory import is_claim, standing
 from regraph_kg.models.transform import Replay
@@ -61,7 +54,9 @@ def contribution(evidence: Evidence) -> NextRows:
 
     def row(pair: Pair, device: str | None, transform: str) -> Counts:
         # a rule's step says nothing of the model whose search it stands in
-        key = RowKey(device or UNMEASURED, TRANSFORMS if transform else evidence.learner)
+        key = RowKey(
+            device or graph.UNMEASURED, graph.TRANSFORMS if transform else evidence.learner
+        )
         return rows.setdefault((pair, key), Counter())
 
     for at, (pair, measured) in enumerate(zip(evidence.pairs, evidence.measurements, strict=True)):
@@ -114,7 +109,7 @@ def _count(counts: Counts, outcome: Outcome, doubled: float = 0.0) -> None:
     if outcome is not Outcome.PASSED:
         return
     counts["verified"] += 1
-    counts["sum_log2_effect"] += round(EFFECT_SCALE * doubled)
+    counts["sum_log2_effect"] += round(graph.EFFECT_SCALE * doubled)
 
 
 def add(into: NextRows, rows: NextRows, sign: int = 1) -> None:
@@ -133,7 +128,7 @@ def read_counts(properties: Mapping[str, Any]) -> Counts:
 def row_properties(key: RowKey, counts: Counts) -> dict[str, Any]:
     """Properties of a NEXT; `tries` and `gain` are for people who look at the graph."""
     verified, gained = counts["verified"], counts["sum_log2_effect"]
-    gain = 2.0 ** (gained / verified / EFFECT_SCALE) if verified else None
+    gain = 2.0 ** (gained / verified / graph.EFFECT_SCALE) if verified else None
     return {
         **{name: count or None for name, count in counts.items()},
         **{name: counts[name] for name in COUNTS},
@@ -171,7 +166,7 @@ def together(rows: Mapping[RowKey, Counts], *, capped: bool = False) -> Counts:
         total = summed["tried"]
         for counts in learned.values():
             tried = counts["tried"]
-            most = max(LEARNED_TRIES, total - tried)
+            most = max(graph.LEARNED_TRIES, total - tried)
             if tried > most:
                 for name in counts:
                     if name != "examples":
@@ -186,14 +181,14 @@ def successor(
     kind: str = "",
     model: str = "",
     replays: Counts | None = None,
-) -> Successor:
+) -> graph.Successor:
     """A pair's target as a successor, for `device`: its own rows, all others, those of `kind`.
 
     `model` is who is asked for steps; `replays` are those of the technique's transforms.
     """
     real = {key: counts for key, counts in rows.items() if key.device != CLAIMED}
     claimed = together({key: rows[key] for key in rows.keys() - real.keys()})
-    judged = {key: counts for key, counts in real.items() if key.learner != TRANSFORMS}
+    judged = {key: counts for key, counts in real.items() if key.learner != graph.TRANSFORMS}
     ruled = together({key: real[key] for key in real.keys() - judged.keys()})
     ruled.update(replays or {})
     own = together({key: counts for key, counts in judged.items() if key.learner == model})
@@ -207,8 +202,8 @@ def successor(
     by: Literal["device", "other-devices", "none"] = "device"
     if not here.tried:
         by = "other-devices" if elsewhere.tried else "none"
-        here, elsewhere = elsewhere, Tries()
-    return Successor(
+        here, elsewhere = elsewhere, graph.Tries()
+    return graph.Successor(
         technique=technique,
         examples=sum(counts["examples"] for counts in rows.values()),
         here=here,
@@ -222,8 +217,8 @@ def successor(
     )
 
 
-def _tries(counts: Counts, suffix: str = "") -> Tries:
-    return Tries(*(counts[f"{name}{suffix}"] for name in BY_KIND))
+def _tries(counts: Counts, suffix: str = "") -> graph.Tries:
+    return graph.Tries(*(counts[f"{name}{suffix}"] for name in BY_KIND))
 
 
 def precedence(rows: Mapping[RowKey, Counts]) -> tuple[bool, int, int]:

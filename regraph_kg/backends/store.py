@@ -34,17 +34,7 @@ from regraph_kg.backends.transforms import (
     write_transforms,
 )
 from regraph_kg.errors import StoreError
-from regraph_kg.models.graph import (
-    SCHEMA_VERSION,
-    Example,
-    GraphStats,
-    Likeness,
-    MergeCounts,
-    MergePlan,
-    Neighbourhood,
-    StoredTrajectory,
-    Successor,
-)
+from regraph_kg.models import graph
 from regraph_kg.models.graph_report import GraphReport, Steps, TechniqueReport
 from regraph_kg.models.target import Target
 from regraph_kg.models.technique import Technique, start_id
@@ -84,10 +74,10 @@ class GraphStore:
                 f"{place}: holds another product's data;"
                 " name an empty database (REGRAPH_STORE_DATABASE) or server"
             )
-        elif row["schema_version"] != SCHEMA_VERSION:
+        elif row["schema_version"] != graph.SCHEMA_VERSION:
             raise StoreError(
                 f"{place}: graph has schema {row['schema_version']}, this program needs"
-                f" {SCHEMA_VERSION}:"
+                f" {graph.SCHEMA_VERSION}:"
                 " export it with the program that made it (regraph graph export), and ingest that"
                 " into an empty database"
             )
@@ -122,14 +112,14 @@ class GraphStore:
         every = self._bolt.read(read_transforms)
         return tuple(one for one in every if target is None or one.id.startswith(f"{target}/"))
 
-    def merge(self, plans: Sequence[MergePlan]) -> MergeCounts:
+    def merge(self, plans: Sequence[graph.MergePlan]) -> graph.MergeCounts:
         """Merge trajectories in one transaction: each wholly, at most once, whoever else writes.
 
         A known trajectory adds only measurements and failures whose key is new.
         `MergeCounts.conflicts` refuses a `ref` of other content; the rest of the batch goes on.
         A technique that neither the store nor the plans know fails the whole batch.
         """
-        return self._bolt.write(partial(write.merge, plans=plans)) if plans else MergeCounts()
+        return self._bolt.write(partial(write.merge, plans=plans)) if plans else graph.MergeCounts()
 
     def techniques(self, target: Target | None = None) -> tuple[Technique, ...]:
         """All techniques but the initial states, ordered by id."""
@@ -150,7 +140,7 @@ class GraphStore:
         model: str = "",
         limit: int = 32,
         exclude_problem: str | None = None,
-    ) -> Neighbourhood:
+    ) -> graph.Neighbourhood:
         """Successors of `technique` seen in an example; codes of `kind` have figures of their own.
 
         So have the steps of `model`. Those with examples of claims alone are apart. No model's
@@ -167,13 +157,13 @@ class GraphStore:
         known = _without(pairs, less)
         ranked = sorted((precedence(counts), pair.target) for pair, counts in known.items())
         replays = self._replays(exclude_problem)
-        found: tuple[list[Successor], list[Successor]] = [], []
+        found: tuple[list[graph.Successor], list[graph.Successor]] = [], []
         for (claimed, given, learned), to in ranked:
             if given or learned:
                 node, rows_of = Technique.model_validate(nodes[to]), known[Pair(technique, to)]
                 asked = device, kind, model, replays.get(to)
                 found[claimed].append(successor(node, rows_of, *asked))
-        return Neighbourhood(technique, *(tuple(half[:limit]) for half in found))
+        return graph.Neighbourhood(technique, *(tuple(half[:limit]) for half in found))
 
     def pooled(
         self,
@@ -183,7 +173,7 @@ class GraphStore:
         kind: str = "",
         model: str = "",
         exclude_problem: str | None = None,
-    ) -> tuple[Successor, ...]:
+    ) -> tuple[graph.Successor, ...]:
         """Every technique of `target` but the start, after any other technique; by id.
 
         The figures of all neighbourhoods, added up. The cost grows with techniques and pairs.
@@ -233,8 +223,8 @@ class GraphStore:
         *,
         device: str | None = None,
         limit: int = 3,
-        near: Likeness | None = None,
-    ) -> tuple[Example, ...]:
+        near: graph.Likeness | None = None,
+    ) -> tuple[graph.Example, ...]:
         """Examples of one transition, best first.
 
         Order: similarity to `near` if given (exact; those without a vector last), verified on
@@ -246,8 +236,8 @@ class GraphStore:
         return self._bolt.read(partial(vectors.examples, asked=asked, near=near))
 
     def nearest(
-        self, near: Likeness, *, k: int, target: Target | None = None
-    ) -> tuple[Example, ...]:
+        self, near: graph.Likeness, *, k: int, target: Target | None = None
+    ) -> tuple[graph.Example, ...]:
         """The `k` examples most like `near`, whatever their transition.
 
         The index may miss a few of many (docs/embeddings.md). `BadInput` for a graph without
@@ -264,14 +254,14 @@ class GraphStore:
         """
         return vectors.embed_examples(self._bolt, change=change)
 
-    def stats(self) -> GraphStats:
+    def stats(self) -> graph.GraphStats:
         rows = self._bolt.rows("count_trajectories")
         by_target: dict[Target, int] = {row["target"]: row["trajectories"] for row in rows}
         rows_of_pairs = self._from_all("", None).values()
         examples = [sum(counts["examples"] for counts in of.values()) for of in rows_of_pairs]
-        return GraphStats(
+        return graph.GraphStats(
             product=PRODUCT,
-            schema_version=SCHEMA_VERSION,
+            schema_version=graph.SCHEMA_VERSION,
             techniques=len(self.techniques()),
             transitions=sum(examples),
             pairs=sum(map(bool, examples)),
@@ -295,7 +285,7 @@ class GraphStore:
         """Every trajectory with its resolved technique ids and measurements, ordered by id."""
         return (stored.trajectory for stored in self.stored())
 
-    def stored(self) -> Iterator[StoredTrajectory]:
+    def stored(self) -> Iterator[graph.StoredTrajectory]:
         """The same, and how each step's technique was found."""
         last = ""
         # A transaction for each page: a whole graph does not fit in memory.

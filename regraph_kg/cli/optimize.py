@@ -22,15 +22,7 @@ from regraph_kg.models.base import Frozen
 from regraph_kg.models.method import Prompting, SearchLimits
 from regraph_kg.models.run import FinalGrade, SearchChoice
 from regraph_kg.models.target import NEEDS, USUAL, Target
-from regraph_kg.runs.choice import (
-    BUDGET,
-    BY_FILE_PARALLEL,
-    DEFAULT_METHOD,
-    FAST_LIMITS,
-    traced_choice,
-    usual_choice,
-    usual_parallel,
-)
+from regraph_kg.runs import choice
 from regraph_kg.search.methods import METHODS
 
 if TYPE_CHECKING:
@@ -70,22 +62,23 @@ class Options:
         MethodName | None,
         option(
             "How verdicts are spent: see below, and regraph docs methods.",
-            show_default=DEFAULT_METHOD,
+            show_default=choice.DEFAULT_METHOD,
         ),
     ] = None
     budget: Annotated[
-        int | None, option("Verdicts, at most: of models and of rules.", show_default=str(BUDGET))
+        int | None,
+        option("Verdicts, at most: of models and of rules.", show_default=str(choice.BUDGET)),
     ] = None
     fast: Annotated[
         bool,
-        option(f"A minute and {FAST_LIMITS['verdicts']} verdicts, the best screened again."),
+        option(f"A minute and {choice.FAST_LIMITS['verdicts']} verdicts, the best screened again."),
     ] = False
     parallel: Annotated[
         int | None,
         option(
             "Calls of the model at once, at most.",
             min=1,
-            show_default=f"1; by file {BY_FILE_PARALLEL}, a quarter of --budget at most",
+            show_default=f"1; by file {choice.BY_FILE_PARALLEL}, a quarter of --budget at most",
         ),
     ] = None
     resume: Annotated[
@@ -131,12 +124,15 @@ _NO_SETTINGS = {"method", "verdicts"}  # fields that have options of their own
 
 def choose(options: Options, model: str) -> SearchChoice:
     """What is searched, and how; `BadInput` for options that contradict each other."""
-    details, method = _set(RunDetails(), options, _RUN, "a run"), options.method or DEFAULT_METHOD
-    usual = usual_choice(options.problem, model, method=method, fast=options.fast)
+    details, method = (
+        _set(RunDetails(), options, _RUN, "a run"),
+        options.method or choice.DEFAULT_METHOD,
+    )
+    usual = choice.usual_choice(options.problem, model, method=method, fast=options.fast)
     usual = replace(usual, settings=_set(usual.settings, options, "", method))
     # what was not typed is as the trace says, so that a resumed search is the same search
     if options.resume:
-        was = traced_choice(usual, options.resume)
+        was = choice.traced_choice(usual, options.resume)
         new_method = options.method or _texts(options) or options.fast
         usual = replace(was, settings=usual.settings) if new_method else was
     # a share of the verdicts may be under way at once, so that they are known first
@@ -144,7 +140,7 @@ def choose(options: Options, model: str) -> SearchChoice:
     if options.budget is not None:
         limits = _with(limits, {"verdicts": options.budget}, "--budget ")
     limits = _set(limits, options, _LIMIT, "a limit")
-    at_once = usual.parallel if options.resume else usual_parallel(usual.model, limits)
+    at_once = usual.parallel if options.resume else choice.usual_parallel(usual.model, limits)
     typed = {"parallel": options.parallel, "target": options.target} | details.model_dump()
     changes = {name: value for name, value in typed.items() if value is not None}
     prompting = _set(usual.prompting, options, _PROMPT, "a prompt")

@@ -7,18 +7,11 @@ from pathlib import Path
 
 import typer
 
+from regraph_kg import errors
 from regraph_kg.cli.display import Show, print_summary, progress, require_good
 from regraph_kg.cli.optimize import Options, choose, resume_command
 from regraph_kg.cli.parameters import answered, notes_aside
 from regraph_kg.cli.progress import watch
-from regraph_kg.errors import (
-    AnswersPending,
-    BadInput,
-    Environment,
-    Interrupted,
-    ToolError,
-    file_errors,
-)
 from regraph_kg.models.run import RunSummary
 from regraph_kg.models.target import TARGETS
 from regraph_kg.models.text import times
@@ -41,7 +34,7 @@ def run(options: Options) -> bool:
     settings = read_settings(**model_settings | ({"model": options.model} if options.model else {}))
     if options.function is not None:
         if options.resume:
-            raise BadInput("function: is of a new search; leave it or --resume out")
+            raise errors.BadInput("function: is of a new search; leave it or --resume out")
         from regraph_kg.cli.problem import problem_of  # noqa: PLC0415 (the parser comes with it)
 
         # its folder, made now or earlier
@@ -63,7 +56,7 @@ def run(options: Options) -> bool:
         output = options.output or run.trace.with_suffix(TARGETS[choice.target].suffix)
         go_on = f"go on: {resume_command(options, run.trace)}"
         summary = None
-        with suppress(AnswersPending):  # `publish` says which
+        with suppress(errors.AnswersPending):  # `publish` says which
             summary = follow(run, show, output, go_on)
         run.publish(go_on)
     assert summary is not None
@@ -76,13 +69,15 @@ def run(options: Options) -> bool:
 def load_starter(settings: Settings) -> None:
     """Load the starter graph into an embedded store that is empty; `BadInput` for a shared one."""
     if settings.store != "embedded":
-        raise BadInput("starter: this store is shared; fill it with regraph ingest --starter")
+        raise errors.BadInput(
+            "starter: this store is shared; fill it with regraph ingest --starter"
+        )
     with closing(open_store(settings)) as store:
         if store.stats().trajectories:
             return
     files = starter_files(settings)
     if not files:
-        raise BadInput(f"starter: no trajectories in {corpus_folder(settings)}")
+        raise errors.BadInput(f"starter: no trajectories in {corpus_folder(settings)}")
     # numpy, for an empty graph alone
     from regraph_kg.runs.ingest import Ingested, IngestSource, ingest_files  # noqa: PLC0415
 
@@ -123,10 +118,10 @@ def follow(run: LiveRun, show: Show, output: Path, go_on: str) -> RunSummary:
             show.say(f"a transform of the graph was left out: {fault}")
     except KeyboardInterrupt:
         best = _keep_best(run, output) or "nothing faster so far"
-        raise Interrupted(ended(f"stopped after {run.verdicts} verdicts", best)) from None
-    except Environment as error:
+        raise errors.Interrupted(ended(f"stopped after {run.verdicts} verdicts", best)) from None
+    except errors.Environment as error:
         # what a tool lacks must be mended first: not resumable as it is
-        kind = ToolError if isinstance(error, ToolError) else Interrupted
+        kind = errors.ToolError if isinstance(error, errors.ToolError) else errors.Interrupted
         raise kind(ended(str(error), _keep_best(run, output))) from None
     _write(output, finished.code)
     return finished.summary
@@ -140,13 +135,13 @@ def _keep_best(run: LiveRun, output: Path) -> str:
     line = f"best so far {times(best.speedup or 0)}, not yet re-measured"
     try:
         _write(output, best.code or "")
-    except BadInput as error:
+    except errors.BadInput as error:
         # the search is lost only once, and the trace has the code
         return f"{line}, not written: {error}"
     return f"{line}, in {output}"
 
 
 def _write(path: Path, code: str) -> None:
-    with file_errors(path, "give another --output"):
+    with errors.file_errors(path, "give another --output"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(code, encoding="utf-8")

@@ -14,16 +14,9 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from regraph_kg.collect import judged_steps
 from regraph_kg.collect.conversation import STEPS, Conversation, prompt_hash
 from regraph_kg.collect.journal import Journal, key_of
-from regraph_kg.collect.judged_steps import (
-    MIN_SPEEDUP,
-    TrajectoryDraft,
-    choose_kept,
-    counted_once,
-    fastest,
-    settled,
-)
 from regraph_kg.errors import AnswersPending, BadInput
 from regraph_kg.evaluation.evaluate import EVALUATOR
 from regraph_kg.evaluation.evaluator import Evaluator
@@ -56,7 +49,7 @@ class CollectChoice:
     model: ModelSpec  # the model that is asked
     trajectories: int = 1  # trajectories that the model is asked for, for each problem
     steps: int = STEPS  # most steps of a trajectory of the model
-    min_speedup: float = MIN_SPEEDUP
+    min_speedup: float = judged_steps.MIN_SPEEDUP
     credit: Source = field(default_factory=Source)  # model and licence as the user states them
 
 
@@ -121,10 +114,10 @@ class _Collecting:
                 yield WorkDone("collecting", number, len(sources), message)
                 line = self._add(source, problem)
                 yield WorkDone("collecting", number + 1, len(sources), message, line)
-        kept, left_out = choose_kept(self.built, self.choice.min_speedup)
+        kept, left_out = judged_steps.choose_kept(self.built, self.choice.min_speedup)
         # All at once, at the end: until then the journal has everything, and a kill loses nothing.
         if kept or self.choice.output.exists():
-            write_lines(self.choice.output, counted_once(kept))
+            write_lines(self.choice.output, judged_steps.counted_once(kept))
         self.gathered.kept = [str(one.ref) for one in kept]
         self.gathered.left_out |= left_out
         try:
@@ -159,13 +152,13 @@ class _Collecting:
         self.gathered.collected += 1
         trajectory = source.draft.trajectory()
         if trajectory is not None:
-            trajectory = settled(self._measured(trajectory, problem))
+            trajectory = judged_steps.settled(self._measured(trajectory, problem))
         if trajectory is None:
             self.gathered.left_out[ref] = "no step was right"
             return f"{ref}: no step was right; {ended}"
         self.built.append(trajectory)
         figures = f"{len(trajectory.steps)} steps, {len(trajectory.failures)} failed"
-        best = fastest(trajectory)
+        best = judged_steps.fastest(trajectory)
         speed = f"{best:.3g}x" if best is not None else "not timed well"
         return f"{ref}: {figures}, {speed}; {ended}"
 
@@ -212,5 +205,7 @@ class _Collecting:
         names = sorted(one.name for one in techniques if one.id != start_id(task.target))
         for number in range(self.choice.trajectories):
             ref = f"{source.run}/{task.problem}-{task.target}-{number}"
-            draft = TrajectoryDraft(task.target, task.problem, task.serial, source, ref)
+            draft = judged_steps.TrajectoryDraft(
+                task.target, task.problem, task.serial, source, ref
+            )
             yield Conversation(task, number, self.ask, judge, self.choice.steps, names, draft)

@@ -24,14 +24,7 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.method import MethodSettings
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.technique import Technique, free_id, start_id
-from regraph_kg.search.beliefs import (
-    UNKNOWN_GAIN,
-    Beliefs,
-    BelievedEdge,
-    Foretelling,
-    Foretold,
-    expected_improvement,
-)
+from regraph_kg.search import beliefs
 from regraph_kg.search.context import Context, Iteration
 from regraph_kg.search.sample import Request
 from regraph_kg.search.transform.apart import Result
@@ -145,10 +138,10 @@ class ExpectedImprovement:
     def __init__(self, context: Context, settings: McgsSettings) -> None:
         self._context, self._settings = context, settings
         self._small = context.graph.small
-        self.beliefs = Beliefs()
+        self.beliefs = beliefs.Beliefs()
         self._free_name = free_id(context.task.target)
-        self._foretellings = dict[str, Foretelling]()
-        self._edges = dict[tuple[str, str, bool], BelievedEdge]()
+        self._foretellings = dict[str, beliefs.Foretelling]()
+        self._edges = dict[tuple[str, str, bool], beliefs.BelievedEdge]()
         self.states: dict[str, State] = {}  # states by normalized code, oldest first
         self._judged = {normalized(context.task.start)}  # normalized codes of all samples
         self._best = 0.0
@@ -199,7 +192,7 @@ class ExpectedImprovement:
             return None
         level = math.log(step.speedup)
         gain = level - state.level
-        taken: BelievedEdge | None = edge
+        taken: beliefs.BelievedEdge | None = edge
         if step.applied == "asked":
             state.right += 1
             action.best = level if action.best is None else max(level, action.best)
@@ -265,7 +258,7 @@ class ExpectedImprovement:
             gain, spread = self.REPEAT_GAIN, self.REPEAT_SPREAD
         else:
             gain, spread = believed.gain, believed.spread
-        return passes * expected_improvement(state.level + gain - self._best, spread)
+        return passes * beliefs.expected_improvement(state.level + gain - self._best, spread)
 
     def _is_repeated(self, state: State, technique: str) -> bool:
         """Whether the path has the technique already; a small step may have another place."""
@@ -295,11 +288,11 @@ class ExpectedImprovement:
         if self._settings.free and source in (start_id(self._context.task.target), self._free_name):
             name = self._free_name
             # nothing is known of a model's own choice before it was made
-            told = Foretold(0.5, UNKNOWN_GAIN)
-            self._edges[source, name, False] = BelievedEdge(source, name, told)
+            told = beliefs.Foretold(0.5, beliefs.UNKNOWN_GAIN)
+            self._edges[source, name, False] = beliefs.BelievedEdge(source, name, told)
             yield NextStep(None, name)
 
-    def _edge(self, source: str, target: str, *, ruled: bool = False) -> BelievedEdge:
+    def _edge(self, source: str, target: str, *, ruled: bool = False) -> beliefs.BelievedEdge:
         """The edge between two techniques, with what the graph tells of it.
 
         Where a transform makes the step it is another edge: a rule fails and passes as no model.
@@ -308,11 +301,11 @@ class ExpectedImprovement:
             graph, walked = self._context.graph, self._context.walks_from(source)
             if source not in self._foretellings:
                 followers = graph.neighbours(walked).successors
-                self._foretellings[source] = Foretelling(graph.pooled(), followers)
+                self._foretellings[source] = beliefs.Foretelling(graph.pooled(), followers)
             told = self._foretellings[source].of(target, ruled=ruled)
             if source == self._free_name:  # which leaves less than the start's edges gained
-                told = replace(told, gain=UNKNOWN_GAIN)
-            self._edges[source, target, ruled] = BelievedEdge(source, target, told, ruled)
+                told = replace(told, gain=beliefs.UNKNOWN_GAIN)
+            self._edges[source, target, ruled] = beliefs.BelievedEdge(source, target, told, ruled)
         return self._edges[source, target, ruled]
 
 
