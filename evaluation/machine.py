@@ -78,7 +78,6 @@ class Machine:
         self._peaks: dict[Target, Peaks | None] = {}
         self._health: Health | None = None
         self._monitor: GpuMonitor | None = None
-        self._clocks: dict[str, str] = {}
 
     def close(self) -> None:
         self._compiler.close()
@@ -99,8 +98,7 @@ class Machine:
         common = machine_facts() | {"compiler_sandbox": compiler_confinement()[0]}
         if not TARGETS[target].on_gpu:
             return common
-        gpu = {"driver": self.gpu.driver, "gpu": self.gpu.visible}
-        return common | gpu | self._clocks
+        return common | {"driver": self.gpu.driver, "gpu": self.gpu.visible}
 
     @property
     def gpu(self) -> Gpu:
@@ -218,11 +216,7 @@ class Machine:
     def _cuda(self) -> tuple[Cuda, Gpu]:
         """Toolkit and GPU. Raises `ToolError` where there is none: cuda never scores then."""
         cuda, gpu = find_cuda(), find_gpu(self._gpu_index)
-        opened = open_gpu(gpu.visible)
-        if isinstance(opened, GpuMonitor):
-            self._monitor, self._clocks = opened, opened.facts()
-        else:
-            self._clocks = {"gpu_clocks": opened}
+        self._monitor = open_gpu(gpu.visible)
         errors = self._monitor.uncorrected_errors if self._monitor else None
         self._health = Health(cuda, gpu.visible, errors)
         return cuda, gpu

@@ -44,7 +44,6 @@ from regraph_kg.models.evaluation import Outcome
 from regraph_kg.models.text import plain
 
 _SM_CLOCK, _MEMORY_CLOCK = 1, 2
-_CORE_TEMPERATURE = 0
 _UNCORRECTED, _SINCE_DRIVER_LOAD = 1, 0
 _LOST, _RESET_REQUIRED, _MISMATCH = 15, 16, 18
 _KEPT_STATES = 4096
@@ -67,13 +66,6 @@ REASONS = {
 }
 """NVML's clock event reasons, by bit."""
 _IDLE = "idle"
-_FACTS: tuple[tuple[str, str, Callable[[list[float]], float]], ...] = (
-    ("sm_clock_mhz", "sm_mhz", median),
-    ("memory_clock_mhz", "memory_mhz", median),
-    ("temperature_c", "temperature_c", max),
-    ("power_w", "power_w", median),
-)
-"""A measurement's facts: of what reading, and which of its values."""
 _HOT = frozenset({"thermal (software)", "thermal (hardware)", "hardware slowdown"})
 _STARVED = frozenset({"power cap", "power brake"})
 
@@ -86,12 +78,9 @@ _REMEDIES = {
 
 @dataclass(frozen=True, slots=True)
 class GpuState:
-    """One reading. None: this GPU or driver does not say."""
+    """One reading."""
 
-    sm_mhz: int | None
-    memory_mhz: int | None
-    temperature_c: int | None
-    power_w: float | None
+    sm_mhz: int | None  # None: this GPU or driver does not say
     reasons: tuple[str, ...]  # why clocks are lower than they could be, in words; see `REASONS`
 
     @property
@@ -116,13 +105,9 @@ class GpuMonitor:
         self._look_again = 0.0
 
     def read(self) -> GpuState:
-        milliwatts = self._ask("PowerUsage")
         bits = self._ask("CurrentClocksEventReasons")
         return GpuState(
             sm_mhz=self._ask("ClockInfo", _SM_CLOCK),
-            memory_mhz=self._ask("ClockInfo", _MEMORY_CLOCK),
-            temperature_c=self._ask("Temperature", _CORE_TEMPERATURE),
-            power_w=None if milliwatts is None else milliwatts / 1000,
             reasons=tuple(word for bit, word in REASONS.items() if (bits or 0) & bit),
         )
 
@@ -167,14 +152,6 @@ class GpuMonitor:
         if rates is None or rates.gpu < _USED_PERCENT:
             return ""
         return f"another process used the GPU (hidden from this container, {rates.gpu} %)"
-
-    def facts(self) -> dict[str, str]:
-        """Constants of a measurement: highest clock, persistence mode."""
-        readings = {
-            "sm_clock_max_mhz": self._ask("MaxClockInfo", _SM_CLOCK),
-            "persistence": self._ask("PersistenceMode"),
-        }
-        return {name: str(value) for name, value in readings.items() if value is not None}
 
     def _ask(self, what: str, *which: int) -> int | None:
         answer = self._say(what, *which)
@@ -232,27 +209,23 @@ class GpuWatch:
         clocks = [s.sm_mhz for s in self._states if s.sm_mhz and not (s.hot or s.starved)]
         if clocks:
             self._monitor.plateau_mhz = median(clocks)
-        facts = {}
-        for label, name, pick in _FACTS:
-            readings = [v for state in self._states if (v := getattr(state, name)) is not None]
-            if readings:
-                facts[label] = f"{pick(readings):.0f}"
+        read = [state.sm_mhz for state in self._states if state.sm_mhz is not None]
         words = {word for state in self._states for word in state.reasons if word != _IDLE}
-        return facts | {
+        return ({"sm_clock_mhz": f"{median(read):.0f}"} if read else {}) | {
             "throttled": ", ".join(sorted(words)) or "no",
             "samples_discarded_hot": str(self.discarded),
         }
 
 
-def open_gpu(uuid: str) -> GpuMonitor | str:
-    """A monitor, else why there is none. Raises `ToolError` for a GPU that cannot be used."""
+def open_gpu(uuid: str) -> GpuMonitor | None:
+    """A monitor; None where NVML has none. Raises `ToolError` for a GPU that cannot be used."""
     library: Any = importlib.import_module("pynvml")  # has no types
     try:
         library.nvmlInit()
         handle = library.nvmlDeviceGetHandleByUUID(uuid)
     except library.NVMLError as error:
         _require_usable(error, uuid)
-        return f"NVML: {error}: clocks are not read"
+        return None
     return GpuMonitor(library, handle, uuid)
 
 

@@ -51,7 +51,8 @@ class ScriptedNvml:
         return self._say("handle", [7])
 
     def nvmlDeviceGetClockInfo(self, handle: object, kind: int) -> int:
-        return self._say("clock", self.clocks) if kind == 1 else self._say("memory", [3201])
+        assert kind == 1
+        return self._say("clock", self.clocks)
 
     def nvmlDeviceGetMaxClockInfo(self, handle: object, kind: int) -> int:
         return self._say("max", [1980 if kind == 1 else 3201])
@@ -59,20 +60,11 @@ class ScriptedNvml:
     def nvmlDeviceGetMemoryBusWidth(self, handle: object) -> int:
         return self._say("bus", [6144])
 
-    def nvmlDeviceGetTemperature(self, handle: object, sensor: int) -> int:
-        return self._say("temperature", [41])
-
-    def nvmlDeviceGetPowerUsage(self, handle: object) -> int:
-        return self._say("power", [350500])
-
     def nvmlDeviceGetCurrentClocksEventReasons(self, handle: object) -> int:
         return self._say("reasons", self.reasons)
 
     def nvmlDeviceGetTotalEccErrors(self, handle: object, kind: int, counter: int) -> int:
         return self._say("ecc", self.ecc)
-
-    def nvmlDeviceGetPersistenceMode(self, handle: object) -> int:
-        return self._say("persistence", [1])
 
     def nvmlDeviceGetProcessUtilization(self, handle: object, since: int) -> list[object]:
         if "used" in self.fails:
@@ -110,16 +102,15 @@ def test_reasons_for_a_lower_clock_are_words(
     bits: int, words: tuple[str, ...], hot: bool, starved: bool
 ) -> None:
     state = monitor(ScriptedNvml(reasons=[bits])).read()
-    assert state == GpuState(1980, 3201, 41, 350.5, words)
+    assert state == GpuState(1980, words)
     assert (state.hot, state.starved) == (hot, starved)
 
 
 def test_what_a_gpu_does_not_say_is_none() -> None:
-    nvml = ScriptedNvml(fails=dict.fromkeys(("clock", "memory", "power", "ecc", "persistence"), 3))
+    nvml = ScriptedNvml(fails=dict.fromkeys(("clock", "ecc"), 3))
     gpu = monitor(nvml)
-    assert gpu.read() == GpuState(None, None, 41, None, ())
+    assert gpu.read() == GpuState(None, ())
     assert gpu.uncorrected_errors() is None
-    assert gpu.facts() == {"sm_clock_max_mhz": "1980"}
     assert GpuWatch(gpu).finish() == {"throttled": "no", "samples_discarded_hot": "0"}
 
 
@@ -171,9 +162,6 @@ def test_facts_tell_the_median_clock_and_every_reason() -> None:
     watch.discarded += 1
     assert watch.finish() == {
         "sm_clock_mhz": "1900",
-        "memory_clock_mhz": "3201",
-        "temperature_c": "41",
-        "power_w": "350",
         "throttled": "power cap, thermal (software)",
         "samples_discarded_hot": "1",
     }
@@ -198,7 +186,6 @@ def test_old_memory_errors_are_not() -> None:
     [
         GpuMonitor.read,
         GpuMonitor.uncorrected_errors,
-        GpuMonitor.facts,
         GpuWatch,
     ],
 )
@@ -207,20 +194,16 @@ def test_a_lost_gpu_is_our_failure_in_one_line(
 ) -> None:
     nvml = ScriptedNvml()
     gpu = monitor(nvml)
-    nvml.fails = dict.fromkeys(("clock", "power", "ecc", "max"), number)
+    nvml.fails = dict.fromkeys(("clock", "ecc"), number)
     with pytest.raises(ToolError, match=remedy) as caught:
         ask(gpu)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("fails", ["init", "handle"])
-def test_without_a_driver_there_is_no_monitor_and_a_reason(
-    fails: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_driver_there_is_no_monitor(fails: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", ScriptedNvml(fails={fails: 12}))
-    opened = open_gpu("GPU-1")
-    assert isinstance(opened, str)
-    assert "clocks are not read" in opened
+    assert open_gpu("GPU-1") is None
 
 
 def test_a_driver_of_another_version_is_our_failure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,10 +217,7 @@ def test_the_real_library_answers_here_one_way_or_the_other() -> None:
         opened = open_gpu(find_gpu().visible)
     except ToolError:
         opened = open_gpu("GPU-1")
-    if isinstance(opened, GpuMonitor):
-        assert opened.read().reasons is not None
-    else:
-        assert opened.startswith("NVML: ")
+    assert opened is None or opened.read().reasons is not None
 
 
 STRANGER, ENDED, HIDDEN = os.getppid(), 2**22 + 1, 2**22 + 2  # beyond the kernel's largest number
