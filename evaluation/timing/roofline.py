@@ -68,14 +68,13 @@ class MemoryLevel(Frozen):
     rate: float = Field(gt=0, allow_inf_nan=False)  # bytes read and written a second
 
 
-class Peaks(Frozen, extra="ignore"):  # older files have a figure more
+class Peaks(Frozen, extra="ignore"):  # older files have more
     """Measured peaks of one device. History: 1 (2026-11) first version."""
 
     schema_version: Literal[1] = 1
     device: str
     target: Target
     date: str  # when it was measured last: ISO 8601, UTC
-    facts: dict[str, str] = Field(default_factory=dict)
     levels: tuple[MemoryLevel, ...] = Field(min_length=1)
     """From the smallest working set to the largest, which is memory."""
     fp32: float = Field(gt=0, allow_inf_nan=False)
@@ -270,7 +269,7 @@ def measure_peaks(cache: Path, target: Target, gpu: Gpu | None = None) -> Peaks:
     library = _library(cache, gpu)
     with turn(gpu.visible if gpu else "cpu", silent):
         outputs = [_run(library, cpus, gpu) for cpus in _nodes(gpu)]
-    measured = [_parsed(text, device, target, gpu) for text in outputs]
+    measured = [_parsed(text, device, target) for text in outputs]
     before = known_peaks(cache, target, gpu)
     merged = functools.reduce(better, [before, *measured] if before else measured)
     path = _file(cache, device)
@@ -342,16 +341,12 @@ def _run(library: Path, cpus: Sequence[int], gpu: Gpu | None) -> str:
     return child.stdout
 
 
-def _parsed(output: str, device: str, target: Target, gpu: Gpu | None) -> Peaks:
+def _parsed(output: str, device: str, target: Target) -> Peaks:
     try:
         figures = json.loads(output)
         levels = [{"working_set": size, "rate": rate} for size, rate in figures.pop("levels")]
-        machine = machine_facts()
-        facts = figures.pop("facts") | {"kernel": machine["kernel"], "load": machine["load"]}
-        if gpu:
-            facts["driver"] = gpu.driver
         date = datetime.now(UTC).isoformat(timespec="seconds")
-        own = {"device": device, "target": target, "date": date, "facts": facts, "levels": levels}
+        own = {"device": device, "target": target, "date": date, "levels": levels}
         return Peaks.model_validate(figures | own)
     except (ValueError, TypeError, KeyError, AttributeError):
         raise ToolError(f"peaks: the measurement said no figures: {output[:200]!r}") from None

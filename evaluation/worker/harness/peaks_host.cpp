@@ -148,8 +148,6 @@ extern "C" void regraph_peaks() {
   printf("{\"levels\": [");
   for (size_t i = 0; i < sets.size(); ++i)
     printf("%s[%zu, %.6g]", i ? ", " : "", sets[i], bandwidth(sets[i]));
-  printf("], \"fp32\": %.6g, \"fp64\": %.6g, ", flops<Floats, float>(), flops<Doubles, double>());
-  printf("\"facts\": {\"threads\": \"%zu\", \"vector_bytes\": \"%d\", ", threads, VECTOR_BYTES);
-  printf("\"last_level_cache_bytes\": \"%ld\"}}\n", cache);
+  printf("], \"fp32\": %.6g, \"fp64\": %.6g}\n", flops<Floats, float>(), flops<Doubles, double>());
   fflush(stdout);
 }
