@@ -203,6 +203,13 @@ class Compiler:
             return lean
         return built() if _SPECIAL.search(code + lean.diagnosis) else lean
 
+    def usage(self, code: str, cuda: Cuda, arch: str) -> str | Failure:
+        """What ptxas says of the kernels of CUDA code, their names as in the source."""
+        kept = '"$@" 2>said || { cat said; exit 1; }; c++filt <said >out.so'  # what is kept
+        nvcc = self._nvcc(cuda, arch, "candidate", ("-Xptxas=-v",))
+        made = self._cached({"candidate.cu": code}, ("/bin/sh", "-c", kept, "sh", *nvcc), cuda=cuda)
+        return made if isinstance(made, Failure) else made.read_text("utf-8", "replace")
+
     def harness(self, problem: Problem, cuda: Cuda | None = None, arch: str = "") -> Path:
         """The trusted half of a worker for this signature. Raises `ToolError`."""
         signature = signature_header(problem)

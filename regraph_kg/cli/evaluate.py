@@ -6,12 +6,15 @@ from typing import Annotated
 import typer
 
 from regraph_kg.cli.display import require_good
-from regraph_kg.cli.parameters import Json, argument, option, print_json
+from regraph_kg.cli.parameters import Json, answered, argument, option, print_json
 from regraph_kg.cli.progress import telling
+from regraph_kg.errors import ToolError
+from regraph_kg.evaluation.compile.ptxas import unrun
 from regraph_kg.evaluation.compile.source_rules import rejected
-from regraph_kg.evaluation.problem.problem import comparable
+from regraph_kg.evaluation.gpu.device import find_gpus
+from regraph_kg.evaluation.problem.problem import Problem, comparable
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
-from regraph_kg.models.target import NEEDS, USUAL, Target
+from regraph_kg.models.target import NEEDS, TARGETS, USUAL, Target
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring.judges import open_judge
 from regraph_kg.wiring.problems import find_problem
@@ -44,7 +47,8 @@ def evaluate(
     The problem itself is looked at when it is new (regraph problem check).
 
     Exit code 0: all passed, and are faster than --against where that is given, or are right and too
-    noisy to time here; 1: one failed, and the diagnosis says why, or is not faster.
+    noisy to time here; 1: one failed, and the diagnosis says why, or is not faster; 3: cuda, and
+    this machine has no GPU: findings of compiler and text in place of verdicts.
     """
     settings = read_settings()
     judged = find_problem(settings, problem)
@@ -52,6 +56,14 @@ def evaluate(
     if other:
         comparable(judged)
     codes = [Candidate(target, read_source(path), other) for path in candidates]
+    if TARGETS[target].on_gpu and isinstance(judged, Problem):
+        try:
+            find_gpus()
+        except ToolError:
+            found = {str(path): unrun(settings.cache_dir, read_source(path)) for path in candidates}
+            if not answered(found, as_json):
+                typer.echo("\n".join(f"{path}: {told}" for path, told in found.items()))
+            raise
     # nothing runs for refused code, so that its problem need not be looked at
     if not all(rejected(code.code) for code in codes):
         require_good(settings, problem)

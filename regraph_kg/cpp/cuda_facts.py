@@ -5,6 +5,7 @@ Not here: launches, copies and memory of the host (cuda_host.py).
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from tree_sitter import Node
@@ -88,6 +89,7 @@ class KernelFacts(Frozen):
     reuse: tuple[str, ...] = ()
     """Arrays in global memory of which several threads of a block read the same elements."""
     conflicts: tuple[str, ...] = ()  # shared arrays that a warp touches in steps of rows of banks
+    sure_conflicts: tuple[str, ...] = ()  # those of them whose steps are numbers in the text
 
 
 def kernel_facts(
@@ -171,6 +173,7 @@ class _Kernel:
             uniform=self._uniform(inputs),
             reuse=self._arrays(self._reused),
             conflicts=self._arrays(self._conflicts, shared=True),
+            sure_conflicts=self._arrays(lambda e: self._conflicts(e, sure=True), shared=True),
         ).model_copy(update=self._of_shared())
 
     def _of_shared(self) -> dict[str, object]:
@@ -293,13 +296,16 @@ class _Kernel:
                 uniform.append(name)
         return tuple(uniform)[:8]
 
-    def _conflicts(self, element: ElementAccess) -> bool:
+    def _conflicts(self, element: ElementAccess, *, sure: bool = False) -> bool:
         width = element.declared.width if element.declared is not None else None
         length = polynomial.number(self.names.value(width, NO_LOOP)) if width is not None else None
         stride = thread_stride(self.names, element)
         number = int(stride) if stride.lstrip("-").isdigit() else 0
         # the columns of rows of an odd length lie in all banks
         column = stride == "row" and not (length is not None and length % 2 == 1)
+        if sure and column:  # short rows, or of unknown length, and diagonals may have none
+            within = thread_stride(self.names, replace(element, index=element.index[-1:]))
+            column = within == "0" and length is not None and not length % 8
         return bool(self.axes) and (column or (number != 0 and not number % _BANKS))
 
     def _divergent(self) -> bool:

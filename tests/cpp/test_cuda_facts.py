@@ -66,6 +66,24 @@ def test_shared_memory_and_its_banks() -> None:
     assert not by_column.barrier_in_loop
 
 
+@pytest.mark.parametrize(
+    ("array", "element", "sure"),
+    [
+        ("t[32][32]", "t[threadIdx.x][threadIdx.y]", True),
+        ("t[1024]", "t[threadIdx.x * 32]", True),
+        ("t[32][N]", "t[threadIdx.x][threadIdx.y]", False),  # N may be odd
+        ("t[32][2]", "t[threadIdx.x][0]", False),  # of bytes: two lanes a word
+        ("t[32][64]", "t[threadIdx.x][threadIdx.x + 1]", False),  # a diagonal
+    ],
+)
+def test_conflicts_are_sure_where_the_text_tells_all_lengths(
+    array: str, element: str, sure: bool
+) -> None:
+    found = kernel(f"__shared__ float {array}; {element} = a[0];")
+    assert found.conflicts == ("t",)
+    assert found.sure_conflicts == (("t",) if sure else ())
+
+
 def test_atomic_updates() -> None:
     one = kernel(f"{X} atomicAdd(&c[0], a[i]);")
     assert (one.global_atomics, one.shared_atomics, one.one_address) == (1, 0, True)
