@@ -26,14 +26,7 @@ from regraph_kg.models.evaluation import EvalReport, code_hash
 from regraph_kg.models.graph import Neighbourhood, Successor
 from regraph_kg.models.prompt import PromptKey, PromptText, Reply
 from regraph_kg.models.run import Cost, RunHeader, RunSummary, SimulationRecord, StepRecord, Stopped
-from regraph_kg.search.final_answer import (
-    FINALISTS,
-    Answer,
-    Final,
-    better,
-    finalists,
-    summarise,
-)
+from regraph_kg.search import final_answer
 from regraph_kg.search.ledger import Ledger, price
 from regraph_kg.search.methods import read_settings
 
@@ -289,20 +282,20 @@ class RunRecord:
     @cached_property
     def finalists(self) -> list[StepRecord]:
         """The best, which are measured again at the end."""
-        return finalists(self.records)
+        return final_answer.finalists(self.records)
 
     @cached_property
-    def answer(self) -> Final | None:
+    def answer(self) -> final_answer.Final | None:
         """The fastest that is surely faster than the serial code, measured again."""
         again = ((step, self.finals.get(code_hash(step.code or ""))) for step in self.finalists)
-        return reduce(better, ((step, final) for step, final in again if final), None)
+        return reduce(final_answer.better, ((step, final) for step, final in again if final), None)
 
     @property
     def finished(self) -> bool:
         """Whether it has ended, and the best were measured again."""
         finals = [self.finals.get(code_hash(one.code or "")) for one in self.finalists]
         right = sum(final is not None and final.outcome.is_right for final in finals)
-        return self.ended and (right == FINALISTS or None not in finals)
+        return self.ended and (right == final_answer.FINALISTS or None not in finals)
 
     def state(self) -> RunState:
         """The run's state: a search may be writing its trace."""
@@ -327,12 +320,14 @@ class RunRecord:
         """The summary that `regraph optimize` prints; no code where there is no answer."""
         ledger = Ledger(self.header.limits)
         ledger.spent, ledger.seconds = self.cost, self.seconds
-        answer = Answer((), "", None)
+        answer = final_answer.Answer((), "", None)
         if self.answer is not None:
             step, measured = self.answer
-            answer = Answer(step.path, step.code or "", measured)
+            answer = final_answer.Answer(step.path, step.code or "", measured)
         # where verdicts ran out the search wrote no reason
-        return summarise(self.header, self.records, answer, ledger, self.stopped or "verdicts")
+        return final_answer.summarise(
+            self.header, self.records, answer, ledger, self.stopped or "verdicts"
+        )
 
 
 def place_of(step: StepRecord) -> tuple[tuple[str, ...], int]:

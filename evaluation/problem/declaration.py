@@ -28,16 +28,7 @@ from pydantic import (
     model_validator,
 )
 
-from regraph_kg.evaluation.problem.types import (
-    C_TYPES,
-    CUDA_TYPES,
-    WIDER,
-    Type,
-    dtype_of,
-    is_inexact,
-    is_whole,
-    record_of,
-)
+from regraph_kg.evaluation.problem import types
 from regraph_kg.models.base import Frozen
 
 Sizes = Mapping[str, int]  #: value of each size name: one shape of a problem
@@ -212,7 +203,7 @@ RESULT = "return"  #: name of the output that holds what the entry point returns
 class Returned(Table):
     """The entry point's returned value: one element, which is verified like an output."""
 
-    type: Type
+    type: types.Type
 
     @model_validator(mode="after")
     def _passed_alike(self) -> Self:
@@ -224,32 +215,32 @@ class Returned(Table):
 _WHOLE = 2**53  #: up to here floats hold every whole number
 
 
-def _limits(kind: Type) -> tuple[float, float]:
+def _limits(kind: types.Type) -> tuple[float, float]:
     """The least and the largest value of a type."""
     if kind == "bool":
         return 0, 1
-    if is_inexact(kind):
-        floats = np.finfo(dtype_of(kind))
+    if types.is_inexact(kind):
+        floats = np.finfo(types.dtype_of(kind))
         return float(floats.min), float(floats.max)
-    whole = np.iinfo(dtype_of(kind))
+    whole = np.iinfo(types.dtype_of(kind))
     return whole.min, whole.max
 
 
-def _require_range(kind: Type, limits: tuple[float, float]) -> None:
+def _require_range(kind: types.Type, limits: tuple[float, float]) -> None:
     """Raise `ValueError` where a type has not all of a range."""
     least, most = _limits(kind)
     if not all(least <= limit <= most for limit in limits):
         raise ValueError(f"range {list(limits)} is more than {kind} has: {least:g} to {most:g}")
-    if not is_inexact(kind) and not all(float(limit).is_integer() for limit in limits):
+    if not types.is_inexact(kind) and not all(float(limit).is_integer() for limit in limits):
         raise ValueError(f"range of {kind} lies between whole numbers")
-    if not is_inexact(kind) and max(map(abs, limits)) > _WHOLE:
+    if not types.is_inexact(kind) and max(map(abs, limits)) > _WHOLE:
         raise ValueError(f"range of {kind}: bounds beyond 2^53 are not kept exactly; leave it out")
 
 
-def _require_value(kind: Type, value: float) -> None:
+def _require_value(kind: types.Type, value: float) -> None:
     """Raise `ValueError` where a scalar of a type cannot be `value`."""
     least, most = _limits(kind)
-    representable = is_inexact(kind) or float(value).is_integer()
+    representable = types.is_inexact(kind) or float(value).is_integer()
     if not (least <= value <= most and representable):
         raise ValueError(f"value {value:g} is none of {kind}: {least:g} to {most:g}")
 
@@ -268,7 +259,7 @@ class Argument(Table):
     """One parameter of the C signature: an array, a size or a plain scalar."""
 
     name: Identifier
-    type: Type
+    type: types.Type
     role: Literal["in", "out", "inout", "size"]
     shape: tuple[Expression, ...] = ()
     values: tuple[Values, ...] = ("normal", "uniform", "sparse", "small-int")
@@ -282,7 +273,7 @@ class Argument(Table):
     value: float | int | None = None
     struct: Identifier | None = None
     """The C++ name of a type "struct"; `fields` are its members in order, none of them padded."""
-    fields: dict[Identifier, Type] | None = None
+    fields: dict[Identifier, types.Type] | None = None
     count: Identifier | None = None  #: the output that counts this one's rows; `shape` is the room
 
     @model_validator(mode="after")
@@ -304,16 +295,16 @@ class Argument(Table):
             _require_value(self.type, self.value)
         return self
 
-    def _require_plain(self, fields: Mapping[str, Type]) -> None:
-        if any(kind == "struct" or dtype_of(kind).kind == "c" for kind in fields.values()):
+    def _require_plain(self, fields: Mapping[str, types.Type]) -> None:
+        if any(kind == "struct" or types.dtype_of(kind).kind == "c" for kind in fields.values()):
             raise ValueError("fields of a struct are real numbers")
         if {"custom", "sorted"} & set(self.values):
             raise ValueError('values of a struct are neither "custom" nor "sorted"')
         unknown = set(self.ranges or ()) - set(fields)
         if unknown:
             raise ValueError(f"ranges: the struct has no field {sorted(unknown)[0]!r}")
-        record = record_of(fields)
-        if record.itemsize != sum(dtype_of(kind).itemsize for kind in fields.values()):
+        record = types.record_of(fields)
+        if record.itemsize != sum(types.dtype_of(kind).itemsize for kind in fields.values()):
             raise ValueError(f"struct {self.struct} has padding: declare that as fields, too")
         _ = self.leaves  # whose range must hold something
 
@@ -321,7 +312,7 @@ class Argument(Table):
     def _fields_of_role(self) -> Self:
         if self.role == "size" and (self.size is None or self.shape or self.value is not None):
             raise ValueError('role "size" needs `size = "<expression>"` and no shape or value')
-        if self.role == "size" and not is_whole(self.type):
+        if self.role == "size" and not types.is_whole(self.type):
             raise ValueError(f'role "size" needs an integer type, not {self.type}')
         if self.role in ("out", "inout") and not self.shape:
             raise ValueError(f'role "{self.role}" needs a shape')
@@ -347,12 +338,16 @@ class Argument(Table):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return record_of(self.fields) if self.fields else dtype_of(self.type)
+        return types.record_of(self.fields) if self.fields else types.dtype_of(self.type)
 
     @property
     def is_inexact(self) -> bool:
         """Whether elements are rounded: floats and complex numbers, structs that have some."""
-        return any(map(is_inexact, self.fields.values())) if self.fields else is_inexact(self.type)
+        return (
+            any(map(types.is_inexact, self.fields.values()))
+            if self.fields
+            else types.is_inexact(self.type)
+        )
 
     @property
     def leaves(self) -> dict[str, "Argument"]:
@@ -361,7 +356,7 @@ class Argument(Table):
         no_struct = {"struct": None, "fields": None, "ranges": None}
         for field, kind in (self.fields or {}).items():
             limits = self.limits
-            if limits and not is_inexact(kind):  # the part of the range that the type has
+            if limits and not types.is_inexact(kind):  # the part of the range that the type has
                 least, most = _limits(kind)
                 limits = max(limits[0], least), min(limits[1], most)
             declared = (self.ranges or {}).get(field, limits)
@@ -390,13 +385,13 @@ class Argument(Table):
 
     def promoted(self) -> "Argument":
         """The argument with floats as float64, complex numbers likewise."""
-        fields = self.fields and {n: WIDER.get(kind, kind) for n, kind in self.fields.items()}
-        update = {"type": WIDER.get(self.type, self.type), "fields": fields}
+        fields = self.fields and {n: types.WIDER.get(kind, kind) for n, kind in self.fields.items()}
+        update = {"type": types.WIDER.get(self.type, self.type), "fields": fields}
         return self.model_copy(update=update)
 
     def spelled(self, cuda: bool = False) -> str:
         """An element's type in C++."""
-        return self.struct or (CUDA_TYPES if cuda else C_TYPES)[self.type]
+        return self.struct or (types.CUDA_TYPES if cuda else types.C_TYPES)[self.type]
 
     @property
     def bounds(self) -> tuple[float, float] | None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
+from regraph_kg.backends import statistics
 from regraph_kg.backends.bolt import GraphRow, Query
 from regraph_kg.backends.evidence import (
     Evidence,
@@ -23,15 +24,6 @@ from regraph_kg.backends.evidence import (
     node,
     steps_node,
     trajectory,
-)
-from regraph_kg.backends.statistics import (
-    NextRows,
-    add,
-    contribution,
-    read_counts,
-    row_id,
-    row_properties,
-    trajectory_counts,
 )
 from regraph_kg.errors import StoreError
 from regraph_kg.models.graph import MergeCounts, MergePlan, StoredTrajectory
@@ -93,7 +85,8 @@ def _merged(ask: Query, batch: Sequence[Arrival]) -> MergeCounts:
     new = [technique for arrival in accepted.values() for technique in arrival.plan.new]
     created = create_techniques(ask, new)
     nodes = {
-        key: node(one.plan.trajectory, key, one.evidence) | trajectory_counts(one.evidence)
+        key: node(one.plan.trajectory, key, one.evidence)
+        | statistics.trajectory_counts(one.evidence)
         for key, one in accepted.items()
     }
     rows = [{"id": key, "properties": properties} for key, properties in nodes.items()]
@@ -106,13 +99,13 @@ def _merged(ask: Query, batch: Sequence[Arrival]) -> MergeCounts:
     if failures:
         ask("write_failures", rows=failures)
     extend_techniques(ask, new)
-    growth: NextRows = {}
+    growth: statistics.NextRows = {}
     for arrival in added:
-        add(growth, contribution(arrival.evidence))
+        statistics.add(growth, statistics.contribution(arrival.evidence))
     for addition in additions:
         # A newer judge's measurement replaces older ones: what counted before is taken out whole.
-        add(growth, contribution(addition.after))
-        add(growth, contribution(addition.before), -1)
+        statistics.add(growth, statistics.contribution(addition.after))
+        statistics.add(growth, statistics.contribution(addition.before), -1)
     # Last, as every writer wants these locks.
     _add_to_next(ask, growth)
     return MergeCounts(
@@ -179,7 +172,10 @@ def _write_additions(ask: Query, additions: Sequence[Addition]) -> None:
     ask(
         "set_evidence",
         rows=[
-            {"id": one.arrival.key, "properties": one.after.stored() | trajectory_counts(one.after)}
+            {
+                "id": one.arrival.key,
+                "properties": one.after.stored() | statistics.trajectory_counts(one.after),
+            }
             for one in additions
         ],
     )
@@ -220,14 +216,14 @@ def _failures(added: Sequence[Arrival], additions: Sequence[Addition]) -> list[d
     return sorted(rows, key=lambda row: str(row["id"]))
 
 
-def _add_to_next(ask: Query, growth: NextRows) -> None:
+def _add_to_next(ask: Query, growth: statistics.NextRows) -> None:
     """Add to NEXT rows, made where they are missing; rows that count nothing any more go."""
     changed = {place: counts for place, counts in growth.items() if any(counts.values())}
     if not changed:
         return
     places = {
-        row_id(*place): {"id": row_id(*place), **place[0]._asdict()}
-        for place in sorted(changed, key=lambda place: row_id(*place))
+        statistics.row_id(*place): {"id": statistics.row_id(*place), **place[0]._asdict()}
+        for place in sorted(changed, key=lambda place: statistics.row_id(*place))
     }
     claimed = ask("claim_next", rows=list(places.values()))
     locked = {row["statistics"]["id"]: row["statistics"] for row in claimed}
@@ -235,10 +231,10 @@ def _add_to_next(ask: Query, growth: NextRows) -> None:
         refuse_missing(ask, (end for pair, _ in changed for end in pair))
     kept, empty = [], []
     for (pair, key), counts in changed.items():
-        place = places[row_id(pair, key)]
-        counts.update(read_counts(locked[place["id"]]))
+        place = places[statistics.row_id(pair, key)]
+        counts.update(statistics.read_counts(locked[place["id"]]))
         if any(counts.values()):
-            kept.append(place | {"properties": row_properties(key, counts)})
+            kept.append(place | {"properties": statistics.row_properties(key, counts)})
         else:
             empty.append(place)
     if kept:

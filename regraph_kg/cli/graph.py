@@ -1,7 +1,6 @@
 """`regraph graph`: ask the graph, count, embed it; write it into a file."""
 
 import json
-from collections.abc import Iterable
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
@@ -16,16 +15,10 @@ from regraph_kg.cli.progress import watch
 from regraph_kg.cli.tables import one_line, print_rows
 from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.llm.ngrams import SPACE
-from regraph_kg.models.target import USUAL, Target
 from regraph_kg.runs.ingest import embedding
-from regraph_kg.runs.skill import skill as skill_of
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring import stores
 from regraph_kg.wiring.stores import open_store
-
-Output = Annotated[
-    Path | None, option("File to write.", "--output", "-o", show_default="standard output")
-]
 
 app = typer.Typer(no_args_is_help=True, help="The graph as a whole: ask, look, embed, export.")
 
@@ -100,26 +93,11 @@ def embed() -> None:
 
 
 @app.command()
-def skill(
-    *,
-    target: Annotated[Target, option("Whose techniques.")] = USUAL,
-    most: Annotated[int, option("Techniques, at most.", "-k", min=1)] = 20,
-    output: Output = None,
-) -> None:
-    """Write what was measured as Markdown that a coding agent reads as a skill: SKILL.md.
-
-    The techniques that gained most in all come first, each with counts, an example and pitfalls.
-    """
-    with closing(open_store(read_settings())) as store:
-        known = store.techniques(target), store.transforms(target)
-        text = skill_of(target, *known, store.export(), most)
-    _write([text.encode()], output)
-
-
-@app.command()
 def export(
     *,
-    output: Output = None,
+    output: Annotated[
+        Path | None, option("File to write.", "--output", "-o", show_default="standard output")
+    ] = None,
     unnamed: Annotated[
         bool, option("Only techniques that senders gave: an ingest looks all names up anew.")
     ] = False,
@@ -137,16 +115,12 @@ def export(
             (trajectory.line().encode() for trajectory in stored),
             (transform.line().encode() for transform in store.transforms()),
         )
-        _write(lines, output)
-
-
-def _write(lines: Iterable[bytes], output: Path | None) -> None:
-    if output is None:
-        for line in lines:
-            typer.echo(line, nl=False)
-        return
-    with (
-        file_errors(output, "give another --output"),
-        atomic.replacing(output, mode=0o666, synced=True) as file,
-    ):
-        file.writelines(lines)
+        if output is None:
+            for line in lines:
+                typer.echo(line, nl=False)
+            return
+        with (
+            file_errors(output, "give another --output"),
+            atomic.replacing(output, mode=0o666, synced=True) as file,
+        ):
+            file.writelines(lines)

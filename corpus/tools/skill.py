@@ -1,11 +1,18 @@
-"""What a graph has measured, as Markdown that a coding agent reads as a skill."""
+"""What a graph has measured, as Markdown that a coding agent reads as a skill.
 
+    python -m corpus.tools.skill [--target cuda] [--most 20] > SKILL.md
+
+Reads the graph of your settings. Exit code 2: it has no measured step of the target.
+"""
+
+import argparse
 import difflib
 import math
 import re
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from statistics import geometric_mean
 
@@ -16,6 +23,8 @@ from regraph_kg.models.technique import Technique
 from regraph_kg.models.text import plain, times
 from regraph_kg.models.trajectory import Measurement, Trajectory, standing
 from regraph_kg.models.transform import HALF, StoredTransform
+from regraph_kg.settings import read_settings
+from regraph_kg.wiring.stores import open_store
 
 _CONTEXT, _PITFALLS = 2, 3  # unchanged lines around a change; failed tries that are named
 _HEAD = """---
@@ -122,3 +131,20 @@ def _section(one: Technique, seen: _Seen) -> Iterator[str]:
 
 def _line(text: str) -> str:  # a stranger's text begins no line, heading or list of its own
     return " ".join(plain(text).split())
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="A skill file of what the graph has measured.")
+    parser.add_argument("--target", choices=list(TARGETS), default="openmp")
+    parser.add_argument("--most", type=int, default=20, help="techniques, at most")
+    given = parser.parse_args(argv)
+    with closing(open_store(read_settings())) as store:
+        known = store.techniques(given.target), store.transforms(given.target)
+        try:
+            print(skill(given.target, *known, store.export(), given.most), end="")
+        except BadInput as error:
+            parser.error(str(error))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,13 +1,14 @@
-"""`regraph graph skill`: what a graph has measured as Markdown for coding agents."""
+"""What a graph has measured as Markdown for coding agents."""
 
 import re
 from typing import Any
 
+import pytest
 import yaml
 
+from corpus.tools.skill import main, skill
 from regraph_kg.models.trajectory import Trajectory
 from regraph_kg.models.transform import Replay, StoredTransform
-from regraph_kg.runs.skill import skill
 from tests.ingest.test_commands import Desk, desk
 from tests.ingest.trajectories import VOCABULARY, measured, row
 
@@ -39,13 +40,15 @@ def written(*rows: dict[str, Any], transforms: tuple[StoredTransform, ...] = ())
     return skill("openmp", VOCABULARY, transforms, trajectories, 5)
 
 
-def test_a_skill_names_techniques_of_the_graph_with_what_they_gained(desk: Desk) -> None:
+def test_a_skill_names_techniques_of_the_graph_with_what_they_gained(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
     failed = {"label": "Full vectors only", "after_step": 0, "outcome": "wrong_answer"}
     failed |= {"technique": "openmp/simd"}
     rows = [step(0.25, LONG), step(0.2, SHORT, device="other") | {"failures": [failed]}]
     desk.run("ingest", desk.write("file.jsonl", *rows, row(1)))
-    assert desk.run("graph", "skill", "--output", "SKILL.md").code == 0
-    text = (desk.folder / "SKILL.md").read_text()
+    main(["--target", "openmp"])
+    text = capsys.readouterr().out
     _, front, body = text.split("---\n", 2)
     read = yaml.safe_load(front)
     assert re.fullmatch(r"[a-z0-9-]{1,64}", read["name"])
@@ -90,8 +93,12 @@ def test_texts_of_strangers_begin_no_section_and_end_no_fence() -> None:
     assert fence[1] == "````"
 
 
-def test_a_graph_without_measured_steps_gives_no_skill(desk: Desk) -> None:
+def test_a_graph_without_measured_steps_gives_no_skill(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
     desk.run("ingest", desk.write("file.jsonl", row(1)))
-    ended = desk.run("graph", "skill", "--target", "cuda")
-    assert (ended.code, ended.out) == (2, "")
-    assert "no measured step of target cuda" in ended.err
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as ended:
+        main(["--target", "cuda"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().out == ""
