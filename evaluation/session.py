@@ -36,7 +36,6 @@ from regraph_kg.evaluation.timing.timing import (
     MeasuredSeries,
     TimedSeries,
     TimingOptions,
-    measure,
     measure_in_turn,
     timed_calls,
 )
@@ -412,9 +411,11 @@ class Session:
         """Time the serial code in this worker; its series joins the baseline."""
         start = time.monotonic()
         method = replace(self._method, monitor=None)
-        worker, bench = slot.worker, slot.bench
-        series = measure(worker, bench, _BASELINE_RULE, _BASELINE_SECONDS, method)
-        self.baseline = (*self.baseline, series)[-_BASELINE_WORKERS:]
+        series = TimedSeries(slot.worker, slot.bench, _BASELINE_SECONDS, method)
+        with timed_calls(_BASELINE_SECONDS):
+            series.begin()
+            series.run(_BASELINE_RULE, method.warm_up)
+            self.baseline = (*self.baseline, series.end())[-_BASELINE_WORKERS:]
         self._renewed = time.monotonic()
         self._renewal = self._renewed - start
 

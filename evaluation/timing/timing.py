@@ -103,17 +103,6 @@ class MeasuredSeries:
         return {name: text for name, text in facts.items() if text} | dict(self.gpu)
 
 
-def measure(
-    worker: Worker, bench: Bench, rule: StopRule, call_seconds: float, method: TimingOptions
-) -> MeasuredSeries:
-    """Time calls until `rule` is content; a call may take `call_seconds`. Raises `ToolError`."""
-    series = TimedSeries(worker, bench, call_seconds, method)
-    with timed_calls(call_seconds):
-        series.begin()
-        series.run(rule, method.warm_up)
-        return series.end()
-
-
 @contextmanager
 def timed_calls(call_seconds: float) -> Iterator[None]:
     """Tell that a failure in it is one of timed calls."""

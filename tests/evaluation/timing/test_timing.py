@@ -15,10 +15,11 @@ from regraph_kg.evaluation.timing.timing import (
     SLEEPING,
     SPINNING,
     MeasuredSeries,
+    TimedSeries,
     TimingOptions,
     carried_over,
     is_uneven,
-    measure,
+    timed_calls,
 )
 from regraph_kg.evaluation.worker.handshake import Elapsed
 from regraph_kg.evaluation.worker.steps import Costs
@@ -103,7 +104,15 @@ def timed(
     worker: PacedWorker, *, bench: PacedBench | None = None, rule: StopRule = RULE, **method: Any
 ) -> MeasuredSeries | Failure:
     how = TimingOptions(**{"warm_up": WarmUp(seconds=0.02), "cooling_seconds": 0.0, **method})
-    return caught(measure, worker, bench or PacedBench(), rule, 1.0, how)
+    series = TimedSeries(worker, bench or PacedBench(), 1.0, how)
+
+    def run() -> MeasuredSeries:
+        with timed_calls(1.0):
+            series.begin()
+            series.run(rule, how.warm_up)
+            return series.end()
+
+    return caught(run)
 
 
 @pytest.mark.parametrize(("believed", "seconds"), [(True, 0.002), (False, 0.0002)])
