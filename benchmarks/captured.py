@@ -1,6 +1,6 @@
 """When a CUDA graph pays: one short kernel launched many times, against the same launches captured.
 
-    python benchmarks/captured.py [--json FILE]          on an NVIDIA GPU, 2 minutes
+    python -m benchmarks.captured [--json FILE]          on an NVIDIA GPU, 2 minutes
 
 benchmarks/captured/ has one problem and three codes: a launch for each step, a graph that is
 captured in each call, and one that is kept for calls with the same arguments. Each graph is
@@ -46,7 +46,7 @@ def main() -> None:
     assert isinstance(problem, Problem)
     result: dict[str, Any] = {
         "benchmark": "captured",
-        "command": "python benchmarks/captured.py",
+        "command": "python -m benchmarks.captured",
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "machine": machine(),
         "rows": [],
