@@ -66,6 +66,41 @@ def test_a_reduction_in_place_of_atomics_names_its_array() -> None:
     assert "atomic" not in own
 
 
+SUMS = """
+void sums(const float* x, float* y, int n) {
+    for (int i = 0; i < n; ++i) {
+        float sum = 0;
+        for (int j = 0; j < n; ++j) sum += x[j] / (1 + x[i]);
+        y[i] = sum;
+    }
+}
+"""
+
+
+def test_threads_take_neighbouring_iterations_of_an_outer_loop_in_lanes() -> None:
+    [alone, *_] = made("outer-loop-vectorization.directive", SUMS)
+    assert "#pragma omp parallel for simd schedule(static)\n    for (int i" in alone
+    shared = SUMS.replace(
+        "    for (int i", "#pragma omp parallel for schedule(dynamic, 4)\n    for (int i"
+    )
+    [more, *_] = made("outer-loop-vectorization.directive", shared)
+    assert "#pragma omp parallel for simd schedule(static)\n" in more
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    float sum = 0;", "    float sum = i ? y[i - 1] : 0;"),
+        ("        for (int j", "#pragma omp simd reduction(+:sum)\n        for (int j"),
+        ("sum += x[j] / (1 + x[i])", "y[i * n + j] = x[j]"),  # its own lanes are better
+        ("x[j] / (1 + x[i])", "unknown(x[j])"),
+    ],
+)
+def test_outer_loops_that_are_no_lanes_have_none(old: str, new: str) -> None:
+    assert old in SUMS
+    assert made("outer-loop-vectorization.directive", SUMS.replace(old, new)) == []
+
+
 TALLY = """
 void tally(const int* at, const int* more, int* sums, int n) {
     for (int i = 0; i < n; ++i) {
