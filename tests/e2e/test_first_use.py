@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
 
@@ -58,8 +59,8 @@ def test_the_demo_finds_faster_code(environment: dict[str, str], tmp_path: Path)
     opened = [report for report in (*screened, *final) if "open" in report["stages"]]
     assert len(opened) == 1, "one opening of the judge serves the search and its end"
     assert len(screened) <= 24
-    timed = [r["code_hash"] for r in screened if r["outcome"] != "unstable_timing"]
-    assert len(set(timed)) == len(timed), "equal code is judged once, unless it was too noisy"
+    judged = Counter((report["code_hash"], report["grade"]) for report in screened)
+    assert max(judged.values()) <= 2, "equal code is judged once, or twice where it was noisy"
     again = {report["code_hash"] for report in final}  # one that was too noisy is timed twice
     assert len(again) <= 3, "the best three alone are measured again"
     page = tmp_path / "data" / "report.html"
