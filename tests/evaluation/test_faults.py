@@ -239,7 +239,9 @@ def test_serial_code_that_takes_minutes_says_so(
 # --- SIGKILL -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("count", [3, pytest.param(10, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    "count", [3, pytest.param(10, marks=[pytest.mark.nightly, pytest.mark.timeout(600)])]
+)
 def test_judges_killed_at_random_moments_leave_nothing(tmp_path: Path, count: int) -> None:
     """benchmarks/judge_kills.py plays 50."""
     folder = tmp_path / "play"
