@@ -17,7 +17,7 @@ _ERROR = re.compile(
 )
 _LED = re.compile(r"candidate\.c(?:pp|u):\d{1,7}:\d+:\s+required from here")
 _LED_TO_IT = re.compile(r"\bat line \d{1,7} of candidate\.cu$")  # nvcc tells it behind the error
-_FOLDERS = re.compile(r"(?<![^\s(])/\S*/(?=[^/\s]+[:(,])")
+_FOLDERS = re.compile(r"(?<![^\s(])(?:/\S*/)?(?:tmpxft_\w+-\d+_|(?<=/))(?=[^/\s]+[:(,])")
 _MANGLED = re.compile(r"\b_Z(\d{1,4})(\w+)")
 _SHOWN, _TEXT = 4, 300  # lines below an error, characters of a line
 
