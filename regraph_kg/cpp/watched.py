@@ -171,10 +171,7 @@ def with_comments(code: str, shared: Mapping[int, tuple[str, ...]]) -> str:
 
 
 def with_atomic_sums(code: str, plus: str = "", minus: str = "") -> str:
-    """The text with calls of these functions in place of sums that iterations share.
-
-    Without functions, each sum gets OpenMP's directive.
-    """
+    """The text with calls of functions for sums that iterations share, or OpenMP's directive."""
     edits = Edits()
     for node in walk(tree_of(code).root) if _ADDED in code else ():
         change = lone(node)

@@ -108,13 +108,13 @@ def task_of(problem: AnyProblem, target: Target, cache: Path | None = None) -> T
             signature=problem.signature(),
             guarantee=problem.guarantee,
         )
-    seen, on_gpu = _seen(problem, cache), TARGETS[target].on_gpu
-    one_by_one = not on_gpu and problem.adds_in_any_order
+    on_gpu = TARGETS[target].on_gpu
+    seen = _seen(problem, cache, on_gpu=on_gpu)
     return Task(
         problem=problem.name,
         target=target,
         serial=problem.serial_code,
-        begun=with_atomic_sums(seen.serial_code) if one_by_one else seen.serial_code,
+        begun=seen.serial_code,
         entry=problem.entry,
         signature=problem.signature(on_gpu) + remarks(problem),
         metric=problem.metric,
@@ -122,11 +122,12 @@ def task_of(problem: AnyProblem, target: Target, cache: Path | None = None) -> T
     )
 
 
-def _seen(problem: Problem, cache: Path | None) -> Problem:
-    """The problem with what its loops were seen to share."""
+def _seen(problem: Problem, cache: Path | None, *, on_gpu: bool) -> Problem:
+    """The problem with what its loops were seen to share; a port to a GPU adds atomically."""
     from regraph_kg.evaluation.watch import with_seen  # noqa: PLC0415
 
     code = with_seen(cache, problem) if cache is not None else problem.serial_code
+    code = with_atomic_sums(code) if problem.adds_in_any_order and not on_gpu else code
     return problem.model_copy(update={"serial_code": code})
 
 

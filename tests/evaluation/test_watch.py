@@ -9,6 +9,8 @@ from regraph_kg.cpp.facts import facts_of
 from regraph_kg.cpp.watched import SUMS
 from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.watch import look, with_seen
+from regraph_kg.models.target import Target
+from regraph_kg.wiring.problems import task_of
 
 BEFORE = """\
 #include <algorithm>
@@ -151,6 +153,19 @@ def test_loops_of_functions_that_nothing_calls_do_not_matter(cache: Path) -> Non
     body = "for (int r = 0; r < 3; ++r) for (int i = 0; i < n; ++i) o[i] = Scale(a, n).of(a[i]);"
     given = problem(f"{idle} {HEAD} {{ {body} }}")
     assert "share nothing" in with_seen(cache, given)
+
+
+@pytest.mark.parametrize(("target", "directives"), [("openmp", 1), ("cuda", 0)])
+def test_openmp_adds_to_shared_elements_one_at_a_time(
+    cache: Path, target: Target, directives: int
+) -> None:
+    body = "const auto at = [&](int i) -> double& { return o[i % 3]; };"
+    given = problem(f"{HEAD} {{ {body} for (int i = 0; i < n; ++i) at(i) += a[i]; }}")
+    begun = task_of(given, target, cache).begun
+    assert begun.count("#pragma omp atomic") == directives
+    assert [loop.carries for loop in facts_of(begun).loops] == ["no" if directives else "unknown"]
+    exact = given.model_copy(update={"tolerance": "exact"})
+    assert "omp atomic" not in task_of(exact, target, cache).begun, "sums would round otherwise"
 
 
 def test_a_loop_with_too_few_iterations_shows_nothing(cache: Path) -> None:
