@@ -4,8 +4,8 @@
 //
 // Two iterations share what one of them writes and another one reads or writes. Memory that an
 // iteration allocates is new. Of the stack count the variables around the loop, by their numbers, as
-// what vectors among them hold, and what callers have; all else there is an iteration's own. Everything else is "memory". Of elements that
-// iterations only add to it is told which statements do.
+// what vectors among them hold, and what callers have; all else there is an iteration's own.
+// Everything else is "memory". Of elements that iterations only add to it is told which statements do.
 #include <stddef.h>
 #include <stdint.h>
 
