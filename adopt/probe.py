@@ -20,7 +20,7 @@ from regraph_kg.adopt.types import Passed
 from regraph_kg.errors import BadInput, ToolError
 from regraph_kg.evaluation.compile.diagnostics import trimmed
 from regraph_kg.evaluation.compile.own_folder import own_folder
-from regraph_kg.evaluation.compile.sandboxed import Ran, run_project
+from regraph_kg.evaluation.compile.sandboxed import Ran, run_program
 from regraph_kg.evaluation.compile.toolchain import Gcc, find_gcc
 
 ROOM = 1 << 13  # elements that an array has room for, whatever its length
@@ -98,7 +98,7 @@ class Probe:
 
 
 def ran(commands: Sequence[tuple[str, ...]], folder: Path, gcc: Gcc) -> Ran:
-    return run_project(commands, folder, gcc.reads, {}, PATIENCE_SECONDS, any_memory=True)
+    return run_program(commands, folder, gcc.reads, PATIENCE_SECONDS)
 
 
 @functools.cache

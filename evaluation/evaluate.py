@@ -13,14 +13,12 @@ from functools import partial
 from pathlib import Path
 
 from regraph_kg.errors import BadInput, ToolError
-from regraph_kg.evaluation.command_judge import CommandJudge
 from regraph_kg.evaluation.compare import LOOKS
 from regraph_kg.evaluation.compile.source_rules import rejected
 from regraph_kg.evaluation.evaluation import Evaluation
 from regraph_kg.evaluation.gpu.device import silent, threads, turn
 from regraph_kg.evaluation.machine import Machine
-from regraph_kg.evaluation.problem.problem import AnyProblem, Problem
-from regraph_kg.evaluation.problem.project import ProjectProblem
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.session import Session
 from regraph_kg.evaluation.slots import SessionRules
@@ -60,7 +58,6 @@ class Judge(AbstractContextManager["Judge"]):
         self._machine = machine = Machine(cache, self._rules, gpu)
         self.device, self.toolchain = machine.device, machine.toolchain
         self._sessions: dict[tuple[str, Target], Session] = {}
-        self._projects = CommandJudge(self._rules.limits, EVALUATOR, tell)
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -69,13 +66,12 @@ class Judge(AbstractContextManager["Judge"]):
         """End every process and release all memory; idempotent."""
         while self._sessions:
             self._sessions.popitem()[1].close()
-        self._projects.close()
         self._machine.close()
 
     def evaluate(
         self,
         candidate: Candidate,
-        problem: AnyProblem,
+        problem: Problem,
         *,
         grade: Grade | None = None,
         incumbent_seconds: float | None = None,
@@ -84,12 +80,9 @@ class Judge(AbstractContextManager["Judge"]):
 
         A screening ends at its glance where even the fastest call is slower than
         `incumbent_seconds`, the best time so far: the report's grade is "glance" then. Timing ends
-        early (censored) where a call takes 3 times that, else 3 times the serial code's. A
-        project's own commands prove less, as the report's `guarantee` says.
+        early (censored) where a call takes 3 times that, else 3 times the serial code's.
         """
         asked = grade or self._grade
-        if isinstance(problem, ProjectProblem):
-            return self._projects.evaluate(candidate, problem, asked, incumbent_seconds)
         target = TARGETS[candidate.target]
         if problem.metric not in target.scatter:
             raise BadInput(

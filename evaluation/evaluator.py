@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from regraph_kg.evaluation.problem.problem import AnyProblem
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.models.target import Target
 
@@ -13,7 +13,7 @@ class Evaluator(Protocol):
     def evaluate(
         self,
         candidate: Candidate,
-        problem: AnyProblem,
+        problem: Problem,
         *,
         grade: Grade | None = None,
         incumbent_seconds: float | None = None,

@@ -87,7 +87,6 @@ def run_rows(summary: RunSummary, *, walks: bool) -> dict[str, str]:
         "path": way if walks else "",
         "method": f"{summary.method}, seed {summary.seed}",
         "device": f"{summary.device}, {summary.toolchain}",
-        "guarantee": summary.guarantee,
         "model": summary.model,
         "measured": "" if summary.final == "full" else "the best again, as in the search (quick)",
         **_course(summary),

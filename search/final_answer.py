@@ -15,7 +15,7 @@ from regraph_kg.search.ledger import Ledger
 FINALISTS, CANDIDATES = 3, 6  # right ones measured again, of so many at most
 _OF_HEADER = (
     *("problem", "target", "method", "model", "seed", "limits", "parallel", "final"),
-    *("device", "toolchain", "excluded", "guarantee"),
+    *("device", "toolchain", "excluded"),
 )
 Final = tuple[run.StepRecord, EvalReport]  # one of the best, and what was measured of it at the end
 

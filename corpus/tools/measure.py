@@ -36,7 +36,7 @@ from regraph_kg.search.fit.fit import applicable
 from regraph_kg.settings import read_settings
 from regraph_kg.wiring.judges import know_peaks, open_judges
 from regraph_kg.wiring.names import read_vocabulary
-from regraph_kg.wiring.problems import declared_problem
+from regraph_kg.wiring.problems import find_problem
 
 AT_ONCE: dict[DeviceKind, int] = {"gpu": 3, "cpu": 1}
 """Trajectories under way, so that nvcc compiles while others are timed. A CPU's compilers wait for
@@ -228,7 +228,7 @@ def main(words: Sequence[str] | None = None) -> int:
     settings = read_settings()
     try:
         measuring = Measuring({path: read_trajectories(path) for path in asked.files}, asked.run)
-        todo = jobs(measuring.files, metrics, lambda name: declared_problem(settings, name))
+        todo = jobs(measuring.files, metrics, lambda name: find_problem(settings, name))
         for target, group in groupby(todo, lambda job: job.trajectory.target):
             if asked.target not in (None, target):
                 continue

@@ -8,10 +8,6 @@ names the type that it saw. Alike are integers of one size and sign, arrays with
 Findings are kept; memory is checked each time. Not covered: `work`; whether inputs are like those
 of real use; a GPU's memory; parameters of one type in another order, unless serial.cpp gives them
 the names of problem.toml (then a look at its text finds that); functions with overloads.
-
-A project of own commands (`check_project`) must build, pass its tests and be timed as it stands.
-Then two broken codes are judged like candidates: one that passes shows that the tests decide
-nothing. Not covered: subtler faults; a function that only another file defines.
 """
 
 import re
@@ -31,18 +27,14 @@ from regraph_kg.evaluation.checkup.findings import (
     note,
 )
 from regraph_kg.evaluation.checkup.unfit import crashing, trivial
-from regraph_kg.evaluation.command_judge import ProjectSession, open_project
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS, Compiler
 from regraph_kg.evaluation.compile.toolchain import find_gcc
-from regraph_kg.evaluation.gpu.device import turn
 from regraph_kg.evaluation.problem.declaration import AbsoluteRule, Argument, TermsRule, size_of
 from regraph_kg.evaluation.problem.memory import available_bytes
 from regraph_kg.evaluation.problem.problem import Problem
-from regraph_kg.evaluation.problem.project import ProjectProblem, doing_nothing
 from regraph_kg.evaluation.problem.rows import counted
 from regraph_kg.evaluation.problem.types import C_TYPES
 from regraph_kg.evaluation.rules import Failure, JudgeLimits
-from regraph_kg.models.evaluation import Outcome
 
 _ROUNDING, _LONG = 2.0**33, 2.0**24
 """Operations in a row beyond which a difference is no rounding (a tenth of the value in fp32); and
@@ -267,53 +259,3 @@ def _swapped(problem: Problem, code: str, name: str) -> ProblemFinding | None:
         return None
     text = f"{name} names its arguments {', '.join(names)}, problem.toml {', '.join(declared)}"
     return error("signature", text, f"[[args]] in the order {', '.join(names)}")
-
-
-_LEAST_BENCH, _MOST_BENCH = 0.1, 10.0  # seconds of a run
-_EXITS = "#include <unistd.h>\n__attribute__((constructor)) static void leave(void) { _exit(0); }\n"
-
-
-def check_project(problem: ProjectProblem, tell: Callable[[str], None]) -> Iterator[ProblemFinding]:
-    """All findings of a project; `tell` gets a few words before each long step."""
-    text, suffix = problem.serial_code, Path(problem.commands.file).suffix
-    idle = doing_nothing(text, problem.entry, suffix)
-    if idle is None:
-        about = f"{problem.commands.file} defines no function {problem.entry}"
-        yield error("entry", about, 'entry = "NAME", a function that commands.file defines')
-        return
-    gone = ("import os; os._exit(0)\n" if suffix == ".py" else _EXITS) + text
-    try:
-        with (
-            turn("cpu", tell),
-            open_project(
-                problem, JudgeLimits(), lambda action: tell(f"{problem.name}: {action}")
-            ) as session,
-        ):
-            yield note("guarantee", problem.guarantee)
-            seconds = session.serial_seconds
-            if not _LEAST_BENCH <= seconds <= _MOST_BENCH:
-                text = f"takes {seconds:.3g} s; best {_LEAST_BENCH:g} to {_MOST_BENCH:g} s"
-                yield note("bench", text, "bench with more or fewer repetitions")
-            yield from _survival(session, "does nothing", idle)
-            yield from _survival(session, "ends the process with exit code 0", gone)
-    except BadInput as failed:
-        yield error("commands", str(failed).removeprefix(f"problem {problem.name}: "))
-
-
-def _survival(session: ProjectSession, action: str, code: str) -> Iterator[ProblemFinding]:
-    """The finding of a broken code that passes, or that does not build."""
-    problem = session.problem
-    try:
-        session.build(code)
-        session.test()
-    except Failure as failed:
-        if failed.outcome is Outcome.COMPILE_FAILED:  # so that it says nothing of the tests
-            yield note("tests", f"not known whether they find code that {action}: no build of it")
-        return
-    yield error(
-        "tests",
-        f"{problem.entry} that {action} passes them: they do not decide what is right,"
-        f" or the build takes no notice of {problem.commands.file}",
-        "tests that compare what the function computes, and in passed what they print after"
-        " their last check: '[  PASSED  ] 12 tests', as ctest and make believe exit code 0",
-    )

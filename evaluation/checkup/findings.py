@@ -1,7 +1,6 @@
 """Findings of a check of a problem, as data; they are kept by problem, compiler, CPU and `CHECKER`.
 
-Each is one line, which ends with the line to write. Not covered: files that a project's commands
-read outside the project, such as libraries.
+Each is one line, which ends with the line to write.
 """
 
 import contextlib
@@ -19,7 +18,7 @@ from regraph_kg import atomic
 from regraph_kg.evaluation.compile.compile import HOST_FLAGS
 from regraph_kg.evaluation.compile.toolchain import find_gcc
 from regraph_kg.evaluation.gpu.device import openmp_device
-from regraph_kg.evaluation.problem.problem import AnyProblem
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.base import Frozen
 
 CHECKER = "7"  # version of the rules of these looks
@@ -65,12 +64,10 @@ class Checkup:
 
 def checked_once(
     cache: Path,
-    problem: AnyProblem,
+    problem: Problem,
     look: Callable[[], Iterable[ProblemFinding]],
-    *,
-    keep_errors: bool = True,
 ) -> Checkup:
-    """The findings on file, else those of `look`, kept; with an error only if `keep_errors`."""
+    """The findings on file, else those of `look`, kept."""
     machine = (find_gcc().version, *HOST_FLAGS, openmp_device(), CHECKER)
     key = hashlib.sha256(repr((problem.model_dump_json(), machine)).encode()).hexdigest()
     entry = cache / _FOLDER / f"{key}.json"
@@ -78,8 +75,7 @@ def checked_once(
         return Checkup(problem.name, _FINDINGS.validate_json(entry.read_bytes()), None)
     start = time.perf_counter()
     findings = tuple(sorted(look(), key=lambda each: each.severity))
-    if keep_errors or all(each.severity != "error" for each in findings):
-        with contextlib.suppress(OSError):  # a failure to write costs only another check
-            entry.parent.mkdir(parents=True, exist_ok=True)
-            atomic.write(entry, _FINDINGS.dump_json(findings))
+    with contextlib.suppress(OSError):  # a failure to write costs only another check
+        entry.parent.mkdir(parents=True, exist_ok=True)
+        atomic.write(entry, _FINDINGS.dump_json(findings))
     return Checkup(problem.name, findings, time.perf_counter() - start)

@@ -13,7 +13,7 @@ import re
 import resource
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,8 +47,6 @@ class Ran:
     code: int | None
     said: str
     layers: tuple[str, ...]  # layers of the confinement that held
-    seconds: float = 0.0  # seconds of that command, by the clock of the process that started it
-    cut: bool = False  # whether they said more than is kept
 
 
 def run(
@@ -80,26 +78,18 @@ def run(
     return result
 
 
-def run_project(
-    commands: Sequence[Command],
-    directory: Path,
-    readable: Sequence[str],
-    environment: Mapping[str, str],
-    seconds: float,
-    *,
-    any_memory: bool = False,
+def run_program(
+    commands: Sequence[Command], directory: Path, readable: Sequence[str], seconds: float
 ) -> Ran:
-    """A project's own commands, as `run`; a command that is killed is not an error of the judge.
+    """A user's own code, as `run`; a command that is killed is not an error of the judge.
 
-    They may use all cores for `seconds`, and with `any_memory` any address space, as sanitizers
-    do. Raises `ToolError` where this kernel cannot confine them.
+    They may use all cores for `seconds`, and any address space, as sanitizers do. Raises
+    `ToolError` where this kernel cannot confine them.
     """
     orders = _orders(commands, directory, readable)
     orders["layers"], orders["strict"] = list(LAYERS), True
     orders["cpu_seconds"] = math.ceil(seconds) * (os.cpu_count() or 1)
-    orders["environment"] = {**dict(orders["environment"]), **environment}
-    if any_memory:
-        orders["memory_bytes"] = resource.RLIM_INFINITY
+    orders["memory_bytes"] = resource.RLIM_INFINITY
     return _launch(orders, seconds, slice(-_PRINTED_BYTES, None))
 
 
@@ -117,16 +107,15 @@ def _launch(orders: dict[str, Any], seconds: float, part: slice) -> Ran:
         words = os.pread(output.fileno(), end - start, start).decode(errors="backslashreplace")
         content = report.read(_SAID_BYTES)
     if code is None:
-        return Ran(commands[-1], None, words, (), cut=size > end - start)
+        return Ran(commands[-1], None, words, ())
     if not content and code != -signal.SIGKILL:
         text = f"compiler: its sandbox failed: {plain(words).strip()[-200:]}; see regraph doctor"
         raise ToolError(text)
-    outcome: dict[str, Any] = {"held": [], "code": code, "index": 0, "seconds": 0.0}
+    outcome: dict[str, Any] = {"held": [], "code": code, "index": 0}
     if content:
         outcome = marshal.loads(content)
     command = commands[outcome["index"]] if commands else ()
-    layers = tuple(outcome["held"])
-    return Ran(command, outcome["code"], words, layers, outcome["seconds"], size > end - start)
+    return Ran(command, outcome["code"], words, tuple(outcome["held"]))
 
 
 def _orders(

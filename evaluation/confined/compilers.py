@@ -15,7 +15,6 @@ import marshal
 import os
 import resource
 import sys
-import time
 
 from . import filters, landlock, own_root
 
@@ -41,7 +40,7 @@ class CompileOrders:
     own: str  # the judge's folder for this, removed should the judge die meanwhile; "": none
     report: int
     """Descriptor that gets, marshalled, which layers held, which command was the last, its exit
-    code (negative: its signal) and its seconds. The commands do not inherit it."""
+    code (negative: its signal). The commands do not inherit it."""
     cpu_seconds: int
     memory_bytes: int
     file_bytes: int
@@ -105,15 +104,14 @@ def main(orders: CompileOrders) -> None:
         os.write(2, b"neither a root folder of its own nor landlock holds here")
         os._exit(1)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # which the first process of a namespace ignores
-    report(orders, layers, (0, -signal.SIGKILL, 0.0))  # it stays where a command ends this process
+    report(orders, layers, (0, -signal.SIGKILL))  # it stays where a command ends this process
     report(orders, layers, run(libc, orders))
     os._exit(0)
 
 
-def report(orders: CompileOrders, layers: list[str], went: tuple[int, int, float]) -> None:
+def report(orders: CompileOrders, layers: list[str], went: tuple[int, int]) -> None:
     """Replace the report to the judge: layers that hold, and the commands' result."""
-    index, code, seconds = went
-    message = {"held": layers, "code": code, "index": index, "seconds": seconds}
+    message = {"held": layers, "index": went[0], "code": went[1]}
     os.pwrite(orders.report, marshal.dumps(message), 0)
 
 
@@ -221,19 +219,16 @@ def limit(orders: CompileOrders) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
-def run(libc: ctypes.CDLL, orders: CompileOrders) -> tuple[int, int, float]:
-    """The commands in turn: which was the last, its exit code, how long it took."""
-    seconds = 0.0
+def run(libc: ctypes.CDLL, orders: CompileOrders) -> tuple[int, int]:
+    """The commands in turn: which was the last, its exit code."""
     for index, command in enumerate(orders.commands):
-        start = time.monotonic()
         child = os.fork()
         if child == 0:
             become(libc, command, orders.environment)
         code = waited(child)
-        seconds = time.monotonic() - start
         if code:
-            return index, code, seconds
-    return len(orders.commands) - 1, 0, seconds
+            return index, code
+    return len(orders.commands) - 1, 0
 
 
 def become(libc: ctypes.CDLL, command: list[str], environment: dict[str, str]) -> "NoReturn":

@@ -36,7 +36,7 @@ from regraph_kg.evaluation.evaluate import Judge, report_of
 from regraph_kg.evaluation.evaluation import Evaluation
 from regraph_kg.evaluation.gpu.device import Gpu, cores_of, find_gpus, pinned
 from regraph_kg.evaluation.machine import Machine
-from regraph_kg.evaluation.problem.problem import AnyProblem, Problem
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.evaluation.rules import Defences, Failure, JudgeLimits
 from regraph_kg.evaluation.slots import SessionRules
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
@@ -61,7 +61,7 @@ class JudgeRequest:
     """A request: the arguments of `Judge.evaluate`."""
 
     candidate: Candidate
-    problem: AnyProblem
+    problem: Problem
     grade: Grade | None = None
     incumbent_seconds: float | None = None
 
@@ -243,7 +243,7 @@ class JudgePool(contextlib.AbstractContextManager["JudgePool"]):
     def evaluate(
         self,
         candidate: Candidate,
-        problem: AnyProblem,
+        problem: Problem,
         *,
         grade: Grade | None = None,
         incumbent_seconds: float | None = None,
@@ -282,8 +282,6 @@ class JudgePool(contextlib.AbstractContextManager["JudgePool"]):
     def _early(self, request: JudgeRequest) -> EvalReport | None:
         """The report of code that does not compile; None where it does, and is in the cache."""
         start, candidate, problem = time.perf_counter(), request.candidate, request.problem
-        if not isinstance(problem, Problem):  # a project is built by whoever judges it
-            return None
         try:
             with self._quiet.work(alone=False), pinned(self._cores):
                 result = self._machine.program(candidate, problem)
@@ -305,12 +303,10 @@ class JudgePool(contextlib.AbstractContextManager["JudgePool"]):
     ) -> EvalReport:
         """Have a device's process judge one, in the quiet that it needs."""
         problem = request.problem
-        # a project's commands may take hours, each by a limit of its own
-        seconds = _DEADLINE_SECONDS if isinstance(problem, Problem) else None
         opened = (device, problem.name) in self._opened  # its serial code is timed
         alone = needs_quiet(request, opened=opened, own_cores=self._own[device] is not None)
         with self._quiet.work(alone=alone):
-            report = process.ask(_evaluate, open_judge, request, seconds=seconds)
+            report = process.ask(_evaluate, open_judge, request, seconds=_DEADLINE_SECONDS)
         self._opened.add((device, problem.name))
         return report
 

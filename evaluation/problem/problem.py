@@ -29,7 +29,6 @@ from regraph_kg.evaluation.problem.declaration import (
     size_of,
 )
 from regraph_kg.evaluation.problem.memory import memory_limit
-from regraph_kg.evaluation.problem.project import ProjectProblem, project_fields
 from regraph_kg.evaluation.problem.rewrite import has_own_width, to_double
 from regraph_kg.evaluation.problem.types import C_TYPES, WIDER, Alteration, is_whole
 from regraph_kg.models.base import Metric
@@ -242,21 +241,7 @@ def _check_count(problem: Problem, arg: Argument) -> None:
             raise ValueError(f"args.{arg.name}: count {arg.count!r} is no integer of its own")
 
 
-AnyProblem = Problem | ProjectProblem
-"""A function with declared arguments, or a file of a project with commands of its own."""
-
-
-def comparable(problem: AnyProblem) -> Problem:
-    """The problem, where two codes of it can be timed in turn. Raises `BadInput`."""
-    if isinstance(problem, ProjectProblem):
-        raise BadInput(
-            f"problem {problem.name}: two codes are not compared by a project's own commands;"
-            " put the one into the project and judge the other"
-        )
-    return problem
-
-
-def load_problem(folder: Path) -> AnyProblem:
+def load_problem(folder: Path) -> Problem:
     """Read a problem folder. Raises `BadInput` naming file and field, and how to mend."""
     path = folder / "problem.toml"
     try:
@@ -270,8 +255,6 @@ def load_problem(folder: Path) -> AnyProblem:
             message = f"{path}: {reserved}: not a field; the code lies in serial.cpp beside it"
             raise BadInput(message)
     try:
-        if "commands" in content:
-            return ProjectProblem.model_validate(project_fields(path, content))
         there = {field: n for field, n in _OPTIONAL_FILES.items() if (folder / n).exists()}
         names = {"serial_code": "serial.cpp"} | there
         code = {field: _read_code(folder / name) for field, name in names.items()}

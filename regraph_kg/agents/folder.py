@@ -7,7 +7,6 @@ link while it is read, by somebody who may write the folder anyhow.
 from pathlib import Path
 
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.problem.project import paths_of
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.shipped import corpus_folder, problem_names
 from regraph_kg.wiring.sources import read_source
@@ -67,8 +66,6 @@ class ProjectFolder:
             return name
         for file in PROBLEM_FILES:
             self.inside(str(folder / file))
-        for path in paths_of(folder / "problem.toml"):
-            self.inside(str(path))
         return str(folder)
 
     def problems(self) -> list[str]:

@@ -24,7 +24,7 @@ from regraph_kg.models.evaluation import Candidate, EvalReport
 from regraph_kg.models.next_steps import NextSteps
 from regraph_kg.models.target import USUAL, Target
 from regraph_kg.settings import Settings
-from regraph_kg.wiring.problems import check_problem, declared_problem, find_problem
+from regraph_kg.wiring.problems import check_problem, find_problem
 
 T = TypeVar("T")
 
@@ -156,10 +156,8 @@ class Tools:
 
         The only measure that counts: your own timings and tests prove nothing here. `outcome` is
         "passed", "unstable_timing" (right, too noisy to time) or how it failed, with a `diagnosis`;
-        `speedup` is over the serial code. A `guarantee` that is not empty says that a project's own
-        tests and bench have judged, and how much less that proves: tell your user. `load` says
-        whether other programs kept the machine busy: then speedups of several threads come out too
-        low.
+        `speedup` is over the serial code. `load` says whether other programs kept the machine busy:
+        then speedups of several threads come out too low.
         It takes seconds, and spends the budget (known_problems says what is left).
         Use grade "full" once, for your final answer.
         """
@@ -197,7 +195,7 @@ class Tools:
         place = self._folder.problem(problem)
         author = f"{name_of(model, 'model')} ({name_of(agent, 'agent')})"
         async with self._recording:  # one step after the other: each stands on the one before
-            declared = await asyncio.to_thread(declared_problem, self._settings, place)
+            declared = await asyncio.to_thread(find_problem, self._settings, place)
             begun = begin_steps(declared, target, author)
             steps = self._recorded.get(trajectory) if trajectory else begun
             if steps is None:

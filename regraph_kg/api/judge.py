@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Lock
 
-from regraph_kg.evaluation.problem.problem import AnyProblem
+from regraph_kg.evaluation.problem.problem import Problem
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade, Rivalry
 from regraph_kg.models.target import USUAL, Target
 from regraph_kg.settings import Settings, read_settings
@@ -22,7 +22,7 @@ from regraph_kg.wiring.problems import find_problem
 from regraph_kg.wiring.sources import code_of
 
 
-def load_problem(name: str | Path, settings: Settings | None = None) -> AnyProblem:
+def load_problem(name: str | Path, settings: Settings | None = None) -> Problem:
     """The problem in the folder `name`, or the one of that name that ships with regraph.
 
     `BadInput` says what of its declaration is wrong. Whether that is true, `regraph problem check`
@@ -51,7 +51,7 @@ class CodeJudge(AbstractContextManager["CodeJudge"]):
 
     def evaluate(
         self,
-        problem: AnyProblem,
+        problem: Problem,
         code: str | Path,
         *,
         target: Target = USUAL,
@@ -67,7 +67,7 @@ class CodeJudge(AbstractContextManager["CodeJudge"]):
             return self._judge.evaluate(candidate, problem, grade=grade)
 
     def compare(
-        self, problem: AnyProblem, code: str | Path, other: str | Path, *, target: Target = USUAL
+        self, problem: Problem, code: str | Path, other: str | Path, *, target: Target = USUAL
     ) -> Rivalry:
         """Whether `code` is surely faster than `other`: as a full evaluation that has it as rival.
 
@@ -80,7 +80,7 @@ class CodeJudge(AbstractContextManager["CodeJudge"]):
 
 
 def evaluate(
-    problem: AnyProblem | str | Path,
+    problem: Problem | str | Path,
     code: str | Path,
     *,
     target: Target = USUAL,

@@ -14,7 +14,6 @@ from regraph_kg.errors import BadInput as BadInput
 from regraph_kg.errors import Environment as Environment
 from regraph_kg.errors import RegraphError as RegraphError
 from regraph_kg.evaluation.problem.problem import Problem as Problem
-from regraph_kg.evaluation.problem.project import ProjectProblem as ProjectProblem
 from regraph_kg.models.evaluation import EvalReport as EvalReport
 from regraph_kg.models.evaluation import Outcome as Outcome
 from regraph_kg.models.evaluation import Rivalry as Rivalry

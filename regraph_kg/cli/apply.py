@@ -11,7 +11,6 @@ from regraph_kg.cli.parameters import argument, option
 from regraph_kg.cli.runs import FOLDER, trace_of
 from regraph_kg.errors import BadInput, file_errors
 from regraph_kg.evaluation.problem.home import load_home
-from regraph_kg.evaluation.problem.project import ProjectProblem
 from regraph_kg.models.evaluation import code_hash
 from regraph_kg.models.text import plain
 from regraph_kg.runs import home_changes, take_home
@@ -21,7 +20,7 @@ from regraph_kg.settings import Settings, read_settings
 from regraph_kg.wiring.key import applied_record, trace_key
 from regraph_kg.wiring.problems import find_problem, problem_folder
 
-_SOURCE = re.compile(r"\.(c|cc|cpp|cxx|cuh?|h|hh|hpp|hxx|inc|inl|ipp|tcc|tpp|py)", re.IGNORECASE)
+_SOURCE = re.compile(r"\.(c|cc|cpp|cxx|cuh?|h|hh|hpp|hxx|inc|inl|ipp|tcc|tpp)", re.IGNORECASE)
 
 
 def apply(  # noqa: PLR0913 (a command's options)
@@ -94,8 +93,6 @@ def _changes(
             f"{trace}: it began with other serial code than problem {name} has now; name the"
             " folder of its problem: --problem"
         )
-    if isinstance(problem, ProjectProblem):
-        return take_home.into_project(answer, problem, to)
     if to is not None:
         return take_home.put_into(answer, problem, to)
     if home is None:

@@ -12,7 +12,6 @@ from regraph_kg.errors import ToolError
 from regraph_kg.evaluation.compile.ptxas import unrun
 from regraph_kg.evaluation.compile.source_rules import rejected
 from regraph_kg.evaluation.gpu.device import find_gpus
-from regraph_kg.evaluation.problem.problem import Problem, comparable
 from regraph_kg.models.evaluation import Candidate, EvalReport, Grade
 from regraph_kg.models.target import NEEDS, TARGETS, USUAL, Target
 from regraph_kg.settings import read_settings
@@ -53,10 +52,8 @@ def evaluate(
     settings = read_settings()
     judged = find_problem(settings, problem)
     other = read_source(against) if against else None
-    if other:
-        comparable(judged)
     codes = [Candidate(target, read_source(path), other) for path in candidates]
-    if TARGETS[target].on_gpu and isinstance(judged, Problem):
+    if TARGETS[target].on_gpu:
         try:
             find_gpus()
         except ToolError:

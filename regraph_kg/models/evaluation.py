@@ -186,14 +186,14 @@ class WorkAccount(Frozen, extra="ignore"):  # older reports have fields more
         return f"{roof} ({text})"
 
 
-class EvalReport(Frozen):
+class EvalReport(Frozen, extra="ignore"):
     """The judge's verdict on one candidate. Our own failures raise instead.
 
     `speedup` = baseline median / candidate median (serial code, g++ -O3 -march=native, one thread,
     same metric, same session); None unless the candidate was timed. Reports whose `device`,
     `toolchain`, `evaluator`, `metric` or `grade` differ must not be compared.
-    History: 1 (2026-11) first version; later in 1: `account`, `load`, `guarantee`,
-    `rivalry`, absent from older reports.
+    History: 1 (2026-11) first version; later in 1: `account`, `load`, `rivalry`,
+    absent from older reports; older ones may have `guarantee`, which is not read.
     """
 
     schema_version: Literal[1] = 1
@@ -220,7 +220,6 @@ class EvalReport(Frozen):
     """Wall seconds of each stage that happened: compile, verify, time, total."""
     load: PlainText = ""
     """Other load during the timing, in words; "" where it was quiet. It is no evidence then."""
-    guarantee: PlainText = ""  #: what verdicts rest on, where that is less than usual; else ""
     facts: dict[PlainText, PlainText] = Field(default_factory=dict)
     """Machine facts: driver, clocks, temperature, kernel, ... as text."""
 
@@ -267,8 +266,6 @@ class EvalReport(Frozen):
         lines = [f"{self.problem} ({self.target}): {outcome}", *self._figures()]
         if self.diagnosis:
             lines.append(self.diagnosis)
-        if self.guarantee:
-            lines.append(f"guarantee  {self.guarantee}")
         if self.stages:
             lines.append(f"time       {self._course()}")
         grade = f"{self.grade}{_PROVES_LESS if self.grade == 'glance' else ''}"
@@ -277,13 +274,11 @@ class EvalReport(Frozen):
     def _figures(self) -> Iterator[str]:
         """Lines with what was measured."""
         if self.timing and self.baseline and self.speedup and self.speedup_interval:
-            # own commands time a whole run of the project
-            unit = "run" if self.guarantee else "call"
             spread = f"95 %: {self.speedup_interval.as_times}"
             known = times(self.speedup) if self.is_known else "unknown"
             yield f"speedup    {known}  ({spread})"
-            yield f"candidate  {seconds(self.timing.median)} a {unit}"
-            yield f"serial     {seconds(self.baseline.median)} a {unit}"
+            yield f"candidate  {seconds(self.timing.median)} a call"
+            yield f"serial     {seconds(self.baseline.median)} a call"
         if self.rivalry:
             yield f"against    {self.rivalry}"
         if self.load:

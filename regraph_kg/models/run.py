@@ -23,7 +23,6 @@ class Task:
     entry: str
     signature: str  # the entry point's in C, without body
     metric: Metric = "call"  # whose arrays it gets: the host's, or the device's
-    guarantee: str = ""  # the verdicts' base, where that is less than the judge's own checks
     begun: str = ""  # the serial code with what its loops were seen to share
     ports: tuple[Port, ...] = ()
     """Programs made of the serial code, of which one may be the start; the fastest first."""
@@ -73,7 +72,7 @@ class SearchChoice:
     graph: GraphShown = "whole"
 
 
-class RunHeader(Frozen):
+class RunHeader(Frozen, extra="ignore"):  # older ones have a field more
     """First line of a trace: all that a run depends on.
 
     History of `schema_version`: 1 to 8 (2026-11) earlier ones, which are not read any more; 9
@@ -99,7 +98,6 @@ class RunHeader(Frozen):
     prompts: str  # version and digest of the prompt templates
     excluded: str | None  # the problem whose examples the search did not read; None: it read all
     machine: str = ""  #: the machine in a line, of runs before 2026-12
-    guarantee: str = ""  #: what verdicts rest on, where that is less than usual; else ""
     graph: GraphShown = "whole"
 
     @property
@@ -209,7 +207,7 @@ class CommonFailure(Frozen):
     count: int
 
 
-class RunSummary(Frozen):
+class RunSummary(Frozen, extra="ignore"):  # as a header
     """A finished run's report. Only the re-measured speedup counts (`speedup`)."""
 
     problem: str
@@ -239,4 +237,3 @@ class RunSummary(Frozen):
     excluded: str | None
     stopped: Stopped
     roof: Roof | None  #: the answer's; None without one, or where the peaks are unknown
-    guarantee: str = ""  #: as in the header

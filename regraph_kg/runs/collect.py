@@ -36,7 +36,7 @@ from regraph_kg.settings import Settings
 from regraph_kg.wiring.judges import know_peaks, open_judge
 from regraph_kg.wiring.names import read_vocabulary
 from regraph_kg.wiring.open_model import any_model
-from regraph_kg.wiring.problems import declared_problem, task_of
+from regraph_kg.wiring.problems import find_problem, task_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def collect(
     journal_file = choice.output.with_name(f"{choice.output.name}.journal")
     if choice.output.exists() and not journal_file.exists():
         raise BadInput(f"{choice.output}: there already; give another --output, or remove it")
-    problems = [declared_problem(settings, name) for name in choice.problems]
+    problems = [find_problem(settings, name) for name in choice.problems]
     about = {
         "source": f"model {choice.model}",
         "problems": [problem.name for problem in problems],

@@ -19,7 +19,7 @@ from regraph_kg.search.harvest import harvest, refuse
 from regraph_kg.search.run_record import RunRecord
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.key import trace_key
-from regraph_kg.wiring.problems import declared_problem
+from regraph_kg.wiring.problems import find_problem
 from regraph_kg.wiring.shipped import problem_names
 
 
@@ -124,13 +124,13 @@ def _lesson(
 def _problem(settings: Settings, run: RunRecord, problems: Sequence[Path]) -> Problem:
     """The run's problem, from the given folders or the corpus."""
     name = run.header.problem
-    candidates = [declared_problem(settings, str(folder)) for folder in problems]
+    candidates = [find_problem(settings, str(folder)) for folder in problems]
     # a folder that was named wins over a problem of the corpus
     for problem in candidates:
         if problem.name == name:
             return problem
     if name in problem_names(settings):
-        return declared_problem(settings, name)
+        return find_problem(settings, name)
     raise BadInput(
         f"its problem {name} is not here, and not in the corpus: name its folder with --problem"
     )

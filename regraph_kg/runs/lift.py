@@ -29,7 +29,7 @@ from regraph_kg.search.prompts.fences import blocks
 from regraph_kg.search.transform.apart import Answer, answer, slow
 from regraph_kg.settings import Settings
 from regraph_kg.wiring.judges import open_judge
-from regraph_kg.wiring.problems import declared_problem
+from regraph_kg.wiring.problems import find_problem
 from regraph_kg.wiring.stores import open_store
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _tried(
                 silent += 1
                 continue
             try:
-                problem = declared_problem(settings, step.problem)
+                problem = find_problem(settings, step.problem)
             except BadInput as error:  # its problem is not here
                 yield WorkDone("replays", line=f"left out: {error}")
                 continue

@@ -99,8 +99,6 @@ def _notes(run: RunRecord, serial: str) -> Iterator[str]:
         yield "the last line of the trace is incomplete and was left out"
     if model is not None and model.is_recorded:
         yield "the answers of the model were recorded before; compiler, checks and clock are real"
-    if header.guarantee:
-        yield f"these verdicts prove less than others: {header.guarantee}"
     if not serial:
         yield (
             f"the serial code of {header.problem} is not here, or is another one by now: the first"

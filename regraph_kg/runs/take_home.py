@@ -18,7 +18,6 @@ from regraph_kg.cpp.functions import functions, parsed
 from regraph_kg.errors import BadInput
 from regraph_kg.evaluation.problem.home import Home
 from regraph_kg.evaluation.problem.problem import Problem
-from regraph_kg.evaluation.problem.project import ProjectProblem
 from regraph_kg.models.evaluation import EvalReport
 from regraph_kg.models.run import StepRecord
 from regraph_kg.models.target import TARGETS
@@ -95,35 +94,25 @@ def put_into(answer: RunAnswer, problem: Problem, path: Path) -> list[HomeChange
     return [HomeChange(path, content, content.replace(serial, text.strip().encode()))]
 
 
-def into_project(answer: RunAnswer, problem: ProjectProblem, to: Path | None) -> list[HomeChange]:
-    """The change of the project's file, or of the file `to`, which gets the same text."""
-    content = content_of(problem.home)
-    if content != problem.serial_code.encode():
-        raise BadInput(f"{problem.home}: changes now; run the same command again")
-    commands = problem.commands
-    rests_on = [
-        f"timed by {commands.bench}; tested by {'; '.join(commands.test)}",
-        f"guarantee: {problem.guarantee}",
-    ]
-    comment = _comment(
-        answer, problem.entry, rests_on, "#" if problem.commands.file.endswith(".py") else "//"
-    )
-    text = f"{comment}\n{answer.code.rstrip()}\n".encode()
-    return [HomeChange(to or problem.home, content if to is None else content_of(to), text)]
-
-
 def answer_comment(answer: RunAnswer, problem: Problem, home: Home | None) -> str:
-    """The comment of an answer to a problem, with what was tested and what is assumed."""
+    """The comment of an answer: how fast, where, what was tested, what is assumed, by whom."""
     subject = f"{home.function} of {Path(home.file).name}" if home else problem.name
     tolerance = problem.tolerance
     rule = tolerance if isinstance(tolerance, str) else tolerance.model_dump_json()
     calls = "host pointers" if problem.metric == "call" else "pointers to the device's memory"
     assumed = [calls, *(home.assumes if home else ["arrays do not overlap"])]
-    rests_on = [
+    verdict, header = answer.verdict, answer.run.header
+    interval = verdict.speedup_interval
+    sure = f" (95 %: {interval.as_times})" if interval else ""
+    lines = [
+        f"regraph: {subject}, {times(verdict.speedup or 1)} as fast as its serial code{sure}",
+        f"on {verdict.device}, by {verdict.toolchain}",
         f"{_tested_shapes(problem)}, {problem.precision}, tolerance {rule}",
         f"assumes: {'; '.join(assumed)}",
+        f"found by regraph-kg {version('regraph-kg')}, {header.created[:10]}, {header.model}, run"
+        f" {answer.run.path.name}; path: {report.path(answer.step.path) or 'none'}",
     ]
-    return _comment(answer, subject, rests_on)
+    return "\n".join(map(_harmless, lines))
 
 
 def _tested_shapes(problem: Problem) -> str:
@@ -134,21 +123,6 @@ def _tested_shapes(problem: Problem) -> str:
     fixed = [f"{arg.name}={arg.value}" for arg in problem.args if arg.value is not None]
     only = f", only ever with {', '.join(fixed)}" if fixed else ""
     return f"timed at {timed or 'its one shape'}; right at {'; '.join(shapes)}{secret}{only}"
-
-
-def _comment(answer: RunAnswer, subject: str, rests_on: list[str], mark: str = "//") -> str:
-    """The comment for later readers of the code: how fast, where, what it rests on, by whom."""
-    verdict, header = answer.verdict, answer.run.header
-    interval = verdict.speedup_interval
-    sure = f" (95 %: {interval.as_times})" if interval else ""
-    lines = [
-        f"regraph: {subject}, {times(verdict.speedup or 1)} as fast as its serial code{sure}",
-        f"on {verdict.device}, by {verdict.toolchain}",
-        *rests_on,
-        f"found by regraph-kg {version('regraph-kg')}, {header.created[:10]}, {header.model}, run"
-        f" {answer.run.path.name}; path: {report.path(answer.step.path) or 'none'}",
-    ]
-    return "\n".join(_harmless(line, mark) for line in lines)
 
 
 def _with_call(content: bytes, home: Home, file: str) -> bytes:
@@ -188,12 +162,12 @@ def _in_namespace(code: str, entry: str) -> str:
     return f"{above}\nnamespace regraph_{entry} {{\n\n{body}\n\n}}  // namespace regraph_{entry}\n"
 
 
-def _harmless(line: str, mark: str) -> str:
+def _harmless(line: str) -> str:
     """A line as comment lines that no text in it can end."""
     text = plain(line).replace("\n", " ").replace("\\", "/")
     text = text.replace("??/", "///")  # a trigraph of the same
     parts = textwrap.wrap(text, WIDTH, break_long_words=False, subsequent_indent="  ")
-    return "\n".join(f"{mark} {part}" for part in parts)
+    return "\n".join(f"// {part}" for part in parts)
 
 
 def _ours(path: Path) -> bytes | None:

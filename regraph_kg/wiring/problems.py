@@ -2,14 +2,12 @@
 
 import difflib
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 from regraph_kg.cpp.watched import with_atomic_sums
 from regraph_kg.errors import BadInput
-from regraph_kg.evaluation.checkup.findings import Checkup, checked_once
-from regraph_kg.evaluation.problem.problem import AnyProblem, Problem, load_problem
-from regraph_kg.evaluation.problem.project import ProjectProblem
+from regraph_kg.evaluation.checkup.findings import Checkup
+from regraph_kg.evaluation.problem.problem import Problem, load_problem
 from regraph_kg.evaluation.problem.rows import remarks
 from regraph_kg.models.port import Port
 from regraph_kg.models.run import Task
@@ -18,21 +16,9 @@ from regraph_kg.settings import Settings
 from regraph_kg.wiring.shipped import corpus_folder, nobody_hears, problem_names
 
 
-def find_problem(settings: Settings, name: str) -> AnyProblem:
+def find_problem(settings: Settings, name: str) -> Problem:
     """The problem in the folder `name`, or the one of the corpus of that name."""
     return load_problem(problem_folder(settings, name))
-
-
-def declared_problem(settings: Settings, name: str) -> Problem:
-    """`find_problem` for uses that need arguments, shapes and the judge's own checks."""
-    problem = find_problem(settings, name)
-    if not isinstance(problem, Problem):
-        raise BadInput(
-            f"problem {problem.name}: a project's own commands judge it, which proves too little"
-            " for the graph or a roofline: it can be evaluated and optimized, not measured,"
-            " collected or learned from"
-        )
-    return problem
 
 
 def chosen_problem(settings: Settings, name: str) -> str:
@@ -48,17 +34,12 @@ def check_problem(
 ) -> Checkup:
     """Check it, or recall that. `BadInput` where there is none, `ToolError` without a compiler."""
     problem = find_problem(settings, name)
-    if isinstance(problem, ProjectProblem):
-        from regraph_kg.evaluation.checkup.checkup import check_project  # noqa: PLC0415
-
-        look = partial(check_project, problem, tell)
-        return checked_once(settings.cache_dir, problem, look, keep_errors=False)
     from regraph_kg.evaluation.checkup.checkup import Checker  # noqa: PLC0415
 
     return Checker(settings.cache_dir, tell).check(problem)
 
 
-def good_problem(settings: Settings, name: str) -> AnyProblem:
+def good_problem(settings: Settings, name: str) -> Problem:
     """`find_problem`, after its check; `BadInput` where that finds an error."""
     checkup = check_problem(settings, name)
     if checkup.errors:
@@ -96,18 +77,8 @@ def _missing(settings: Settings, folder: Path) -> str:
     return f"neither a folder nor in the corpus ({meant}known: {', '.join(names) or 'none'})"
 
 
-def task_of(problem: AnyProblem, target: Target, cache: Path | None = None) -> Task:
+def task_of(problem: Problem, target: Target, cache: Path | None = None) -> Task:
     """The task of a search on a problem. With a cache, what its loops share is seen in runs."""
-    if isinstance(problem, ProjectProblem):
-        problem.require(target)
-        return Task(
-            problem=problem.name,
-            target=target,
-            serial=problem.serial_code,
-            entry=problem.entry,
-            signature=problem.signature(),
-            guarantee=problem.guarantee,
-        )
     on_gpu = TARGETS[target].on_gpu
     seen = _seen(problem, cache, on_gpu=on_gpu)
     return Task(

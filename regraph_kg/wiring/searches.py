@@ -30,7 +30,7 @@ from regraph_kg.wiring.stores import open_store
 
 if TYPE_CHECKING:  # numpy comes with them
     from regraph_kg.evaluation.evaluator import Evaluator
-    from regraph_kg.evaluation.problem.problem import AnyProblem
+    from regraph_kg.evaluation.problem.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def open_search(settings: Settings, choice: SearchChoice) -> Iterator[OpenSearch
 def reading(
     settings: Settings,
     choice: SearchChoice,
-    problem: "AnyProblem",
+    problem: "Problem",
     judging: tuple["Evaluator", ThreadPoolExecutor],
     model: LanguageModel,
 ) -> Iterator[tuple[Task, RunHeader, World]]:
@@ -79,7 +79,6 @@ def reading(
     """
     judge, judges = judging
     task = task_of(problem, choice.target, settings.cache_dir)
-    toolchain = getattr(problem, "toolchain", "") or judge.toolchain(choice.target)
     header = RunHeader(
         version=version("regraph-kg"),
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
@@ -89,10 +88,9 @@ def reading(
         **{name: getattr(choice, name) for name in OF_CHOICE},
         model=model.name,
         device=judge.device(choice.target),
-        toolchain=toolchain,
+        toolchain=judge.toolchain(choice.target),
         prompts=prompts_id(),
         excluded=None if choice.include_own else task.problem,
-        guarantee=task.guarantee,
     )
     reader = GraphReader(
         lambda: open_store(settings, retry_seconds=2.0),

@@ -76,8 +76,7 @@ def _form(task: Task) -> str:
 def _signature(task: Task) -> str:
     if task.port is not None:
         return fill(f"{_form(task)}_signature", signature=task.port.signature)
-    template = "in_project" if task.guarantee else "signature"
-    return fill(template, signature=task.signature or task.entry)
+    return fill("signature", signature=task.signature or task.entry)
 
 
 def prompts_id() -> str:

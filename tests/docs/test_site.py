@@ -65,7 +65,7 @@ def test_every_name_for_programs_says_what_it_does() -> None:
 def test_what_programs_are_given_has_a_name_for_programs() -> None:
     given: set[type] = set()
     for name, value in for_programs():
-        if inspect.isfunction(value) and not name.startswith(("Problem.", "ProjectProblem.")):
+        if inspect.isfunction(value) and not name.startswith("Problem."):
             given |= set(classes(get_type_hints(value)["return"]))
     ours = {kind.__name__ for kind in given if kind.__module__.startswith("regraph_kg")}
     assert {"Graph", "Example", "FinishedRun"} < ours <= set(regraph_kg.__all__)
