@@ -17,7 +17,7 @@ FOLDERS = (
     "benchmarks",
     "corpus",
 )
-CEILING = 48_351
+CEILING = 47_455
 """Lines of the product. It only falls: a commit that removes lines lowers it with them, and one
 that raises it needs a line in a decision (docs/dev/decisions/)."""
 SLACK = 100  # lines that the product may be shorter than its ceiling before the ceiling must follow
